@@ -4,6 +4,8 @@ import { resolve } from 'node:path';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+const LOG_FORMATS = ['pretty', 'json'] as const;
+
 const SMS_PROVIDERS = ['outbox', 'twilio', 'gateway'] as const;
 
 type Setting<T, D extends string | undefined> = { read: (text: string) => T; defaultText: D; description: string };
@@ -143,6 +145,11 @@ export const SETTINGS = {
   ),
   OAUTH_TOKEN_SECONDS: setting('3600', 'Lifetime of an access token of an API client, 60 to 86400 seconds', (text) =>
     wholeNumber(text, 60, 86_400),
+  ),
+  LOG_FORMAT: setting(
+    undefined,
+    `One of ${LOG_FORMATS.join(', ')}; by default \`pretty\` on a terminal, otherwise \`json\``,
+    (text) => oneOf(text, LOG_FORMATS),
   ),
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.join(', ')}`, (text) => oneOf(text, LOG_LEVELS)),
 } as const;

@@ -23,9 +23,11 @@ export const commands: Command[] = [
         await requireSafeServer(connection);
         await assertMigrated(connection);
         const { runWorker } = await import('../server/worker.ts');
+        const { logStart } = await import('../server/log.ts');
+        const { startSummary } = await import('../server/start-summary.ts');
         const counters = new DeliveryCounters();
         const stop = await runWorker({ config, connection, clock: systemClock, logger, counters });
-        console.log('Case Records worker is running');
+        logStart(logger, 'Case Records worker is running', startSummary(config));
         return { failed: new Promise(() => {}), stop };
       },
     }),

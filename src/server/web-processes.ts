@@ -16,7 +16,11 @@ export type ToWebProcess =
   | { stop: true }
   | { collect: number }
   | { gathered: number; metrics: MetricObject[][] };
-export type FromWebProcess = { url: string } | { gather: number } | { collected: number; metrics: MetricObject[] };
+export type FromWebProcess =
+  | { url: string }
+  | { failed: string }
+  | { gather: number }
+  | { collected: number; metrics: MetricObject[] };
 
 const COLLECT_TIMEOUT_MS = 2_000;
 const RESTART_DELAYS_MS = [100, 1_000, 5_000, 15_000];
@@ -39,7 +43,10 @@ export async function startWebProcesses({ config, logger, runsWorker }: WebOptio
     webProcess.on('message', (message: FromWebProcess) => handleMessage(webProcess, message));
     webProcess.send({ start: { runsWorker: runsWorker && slot === 0, started } } satisfies ToWebProcess);
     return new Promise((resolve, reject) => {
-      webProcess.on('message', (message: FromWebProcess) => 'url' in message && resolve(message.url));
+      webProcess.on('message', (message: FromWebProcess) => {
+        if ('url' in message) resolve(message.url);
+        if ('failed' in message) reject(new Error(message.failed));
+      });
       webProcess.once('exit', (code) => reject(new Error(`A web process ended with exit code ${code}.`)));
     });
   };
@@ -54,7 +61,9 @@ export async function startWebProcesses({ config, logger, runsWorker }: WebOptio
       if (Date.now() - startedAt > MIN_STABLE_MS) restarts = 0;
       logger.error({ slot }, 'a web process ended; starting a new one');
       await pause(RESTART_DELAYS_MS[Math.min(restarts, RESTART_DELAYS_MS.length - 1)]);
-      if (!stopping) await start(slot).catch(() => {});
+      const logFailure = ({ message }: Error) =>
+        logger.error({ slot, reason: message }, 'failed to start a web process');
+      if (!stopping) await start(slot).catch(logFailure);
     }
   };
 

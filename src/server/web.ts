@@ -9,6 +9,7 @@ import { readMigrations } from '../kernel/schema/migrations.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { buildApp } from './app.ts';
+import { listenError } from './listen-error.ts';
 import { runWorker } from './worker.ts';
 
 export type WebServer = {
@@ -76,7 +77,8 @@ export async function startWeb({
       docs: config.DOCS,
     });
     closeApp = () => app.close();
-    const url = callableUrl(await app.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG }));
+    const listening = app.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG });
+    const url = callableUrl(await listening.catch((error) => Promise.reject(listenError(error, config))));
     if (hasWorker) {
       stopWorker = await runWorker({ config, connection, clock: systemClock, logger, counters });
     }
