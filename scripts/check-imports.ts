@@ -97,7 +97,7 @@ const RULES: readonly Rule[] = [
     [
       'cli/**',
       'config.ts',
-      'server/{audit-logs,database-setup,database-urls,service,worker}.ts',
+      'server/{audit-logs,database-setup,database-urls,service,start-summary,worker}.ts',
       '{cases,company,events,kernel,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,

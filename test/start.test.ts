@@ -5,7 +5,7 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 import { readConfig } from '../src/config.ts';
 import { listenError } from '../src/server/listen-error.ts';
 import { prettyLine } from '../src/server/pretty-log.ts';
-import { startSummary } from '../src/server/start-summary.ts';
+import { settingsSummary } from '../src/server/start-summary.ts';
 
 /** What an operator reads when the service starts and while it runs. */
 
@@ -22,7 +22,7 @@ test('a server that cannot listen names the setting to change', () => {
 });
 
 test('the summary says what is not set and what that means', () => {
-  const { database, email, sms, secrets } = startSummary(readConfig({ DATA_DIR: '/data' }));
+  const { database, email, sms, secrets } = settingsSummary(readConfig({ DATA_DIR: '/data' }));
   assert.equal(database, 'bundled PostgreSQL in /data/postgres');
   assert.equal(email, 'SMTP_URL is not set: written to /data/outbox');
   assert.equal(sms, 'SMS_PROVIDER is not set: written to /data/outbox');
@@ -37,13 +37,13 @@ test('the summary names servers and no user or password', () => {
     SMS_GATEWAY_URL: 'https://sms.example/?key=hidden',
     SECRETS_KEY: Buffer.alloc(32).toString('base64'),
   });
-  assert.deepEqual(startSummary(config), {
+  assert.deepEqual(settingsSummary(config), {
     database: 'client records on db.example:6432',
     email: 'by mail.example:465',
     sms: 'by gateway',
   });
   const socket = readConfig({ DATABASE_URL: 'postgresql:///records?host=/run/postgresql&user=hidden' });
-  assert.equal(startSummary(socket).database, 'records on /run/postgresql');
+  assert.equal(settingsSummary(socket).database, 'records on /run/postgresql');
 });
 
 test('LOG_FORMAT takes its two values', () => {

@@ -23,11 +23,10 @@ export const commands: Command[] = [
         await requireSafeServer(connection);
         await assertMigrated(connection);
         const { runWorker } = await import('../server/worker.ts');
-        const { logStart } = await import('../server/log.ts');
-        const { startSummary } = await import('../server/start-summary.ts');
+        const { logWorkerStart } = await import('../server/start-summary.ts');
         const counters = new DeliveryCounters();
         const stop = await runWorker({ config, connection, clock: systemClock, logger, counters });
-        logStart(logger, 'Case Records worker is running', startSummary(config));
+        logWorkerStart(logger, config);
         return { failed: new Promise(() => {}), stop };
       },
     }),

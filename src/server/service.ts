@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { findToken } from '../company/credentials/authenticate.sql.ts';
 import { secretHash } from '../company/credentials/secrets.ts';
 import { ensureDemo } from '../company/demo.ts';
-import { type Demo, readDemo } from '../company/demo-file.ts';
+import { readDemo } from '../company/demo-file.ts';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
@@ -13,13 +13,11 @@ import { systemClock, toSql } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
 import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
 import { bundledDatabase, externalDatabase } from './database-urls.ts';
+import { logServiceStart, type StartedService } from './start-summary.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
 
 export type Service = {
-  url: string;
-  /** The demonstration company, if the token in its file works. */
-  demo: (Pick<Demo, 'token' | 'case_id'> & { isNew: boolean }) | undefined;
   /** Resolves with the reason if the service cannot continue. */
   failed: Promise<Error>;
   /** Finishes the requests in progress, then stops the bundled database. */
@@ -48,7 +46,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     cleanups.push(() => web.stop());
     const demo = bundled ? await prepareDemo(config, connection, config.PUBLIC_URL ?? web.url, logger) : undefined;
     web.markStarted();
-    return { url: web.url, demo, failed, stop };
+    logServiceStart(logger, config, { url: web.url, demo });
+    return { failed, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -61,7 +60,7 @@ async function prepareDemo(
   connection: Connection,
   baseUrl: string,
   logger: Logger,
-): Promise<Service['demo']> {
+): Promise<StartedService['demo']> {
   const file = join(DATA_DIR, 'demo.json');
   const db = new Database({ connection, poolSize: 1 });
   try {

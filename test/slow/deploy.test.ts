@@ -118,13 +118,14 @@ test('as process 1 of any user on a read-only root the service works, reaps, and
     LOG_LEVEL: 'error',
     NODE_COMPILE_CACHE: '/tmp/cache',
   };
-  const node = fileURLToPath(new URL('node_modules/.bin/node', ROOT)).replace(fileURLToPath(ROOT), '/opt/');
+  const node = process.execPath.replace(fileURLToPath(ROOT), '/opt/');
   const command = `${node} --max-semi-space-size=8 src/main.ts serve`;
   const child = spawn('unshare', contained(root, data, NOBODY_UID, command), {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
+  after(() => child.kill('SIGKILL'));
   const lines: string[] = [];
   createInterface(child.stdout).on('line', (line) => lines.push(line));
   const url = () => /listens on ([^\s"]+)/.exec(lines.join('\n'))?.[1];
