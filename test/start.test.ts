@@ -97,11 +97,21 @@ const SCRIPT = `
   log.info('quiet');
   logStart(log, 'ready', { pages: 'here' });`;
 
+const SUMMARY = new URL('../src/server/start-summary.ts', import.meta.url).href;
+const CONFIG = new URL('../src/config.ts', import.meta.url).href;
+const START_SCRIPT = `
+  const { openLog } = await import(${JSON.stringify(LOG)});
+  const { logServiceStart } = await import(${JSON.stringify(SUMMARY)});
+  const { readConfig } = await import(${JSON.stringify(CONFIG)});
+  const config = readConfig({ LOG_FORMAT: process.env.LOG_FORMAT, PUBLIC_URL: 'https://company.example/records' });
+  const demo = { token: 'cr_secret', case_id: 'case-1', isNew: true };
+  logServiceStart(openLog(config), config, { url: 'http://127.0.0.1:8080', demo });`;
+
 /** The output of a process that logs, on a pipe or on a terminal. */
-async function output(env: Record<string, string>, terminal: boolean): Promise<string> {
+async function output(env: Record<string, string>, terminal: boolean, script = SCRIPT): Promise<string> {
   const { NO_COLOR: _noColor, FORCE_COLOR: _color, LOG_FORMAT: _format, ...inherited } = process.env;
   const options = { env: { ...inherited, TERM: 'xterm', ...env }, timeout: 60_000 };
-  const args = ['--input-type=module', '-e', SCRIPT];
+  const args = ['--input-type=module', '-e', script];
   if (!terminal) return (await run(process.execPath, args, options)).stdout;
   const quoted = [process.execPath, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   return (await run('script', ['-qec', quoted, '/dev/null'], options)).stdout;
@@ -119,6 +129,23 @@ test('a terminal gets readable lines, in colours unless NO_COLOR is set', { skip
   assert.match(stripVTControlCharacters(coloured), /INFO {2}ready/);
   assert.match(await output({ NO_COLOR: '1' }, true), /^[\d:.]{12} INFO {2}ready\r?\n {6}pages {2}here\r?\n$/);
   assert.equal(JSON.parse(await output({ LOG_FORMAT: 'json' }, true)).msg, 'ready');
+});
+
+test('the line of the start has the addresses, and the token of the demonstration only on a terminal', async () => {
+  const { msg, summary } = JSON.parse(await output({}, false, START_SCRIPT));
+  assert.equal(msg, 'Case Records listens on http://127.0.0.1:8080');
+  assert.deepEqual(
+    [summary.address, summary.pages, summary.example],
+    ['https://company.example/records', 'https://company.example/records/docs', undefined],
+  );
+  const piped = await output({ LOG_FORMAT: 'pretty' }, false, START_SCRIPT);
+  assert.ok(
+    piped.includes('curl -s -X POST http://127.0.0.1:8080/cases/case-1/') && !piped.includes('cr_secret'),
+    piped,
+  );
+  if (await withoutScript()) return;
+  const shown = await output({ NO_COLOR: '1' }, true, START_SCRIPT);
+  assert.match(shown, /pages +https:\/\/company\.example\/records\/docs#token=cr_secret&case=case-1\r?\n/);
 });
 
 async function withoutScript(): Promise<string | false> {
