@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const LOG_FORMATS = ['pretty', 'json'] as const;
 
 const SMS_PROVIDERS = ['outbox', 'twilio', 'gateway'] as const;
 
@@ -22,9 +25,15 @@ export const SETTINGS = {
   PORT: setting('8080', 'Port to listen on; 0 picks a free one', (text) => wholeNumber(text, 0, 65_535)),
   PUBLIC_URL: setting(
     undefined,
-    'URL at which callers reach the service, such as `https://records.example` or `https://firm.example/records`; by ' +
-      'default the address of each request',
+    'URL at which callers reach the service, such as `https://records.example` or `https://company.example/records`; ' +
+      'by default the address of each request',
     publicUrl,
+  ),
+  TRUSTED_PROXIES: setting(
+    '',
+    'Addresses or ranges of reverse proxies, such as `10.0.0.0/8`, separated by commas: the address of the caller is ' +
+      'taken from the header `Forwarded` or `X-Forwarded-For` that they send',
+    addressRanges,
   ),
   DATA_DIR: setting('./data', 'Folder of the bundled database, `demo.json` and `outbox`', (text) => resolve(text)),
   DATABASE_URL: secret(
@@ -137,6 +146,11 @@ export const SETTINGS = {
   OAUTH_TOKEN_SECONDS: setting('3600', 'Lifetime of an access token of an API client, 60 to 86400 seconds', (text) =>
     wholeNumber(text, 60, 86_400),
   ),
+  LOG_FORMAT: setting(
+    undefined,
+    `One of ${LOG_FORMATS.join(', ')}; by default \`pretty\` on a terminal, otherwise \`json\``,
+    (text) => oneOf(text, LOG_FORMATS),
+  ),
   LOG_LEVEL: setting('info', `One of ${LOG_LEVELS.join(', ')}`, (text) => oneOf(text, LOG_LEVELS)),
 } as const;
 
@@ -224,6 +238,23 @@ function origins(text: string): string[] {
   if (invalid !== undefined) throw new Error(`must be origins such as https://app.example, not "${invalid}"`);
   return parts.filter((origin) => origin !== '');
 }
+
+function addressRanges(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  for (const part of parts.filter((range) => range !== '')) {
+    const [address = '', bits, rest] = part.split('/');
+    const maxBits = isIP(address) === 6 ? 128 : 32;
+    if (isIP(address) === 0 || address.includes('%') || rest !== undefined || !isPrefixLength(bits, maxBits)) {
+      throw new Error(`must be addresses or ranges such as 10.0.0.0/8, not "${part}"`);
+    }
+    if (Number(bits) === 0)
+      throw new Error(`must not trust every address, as "${part}" does: callers could forge theirs`);
+  }
+  return parts.filter((part) => part !== '');
+}
+
+const isPrefixLength = (bits: string | undefined, max: number): boolean =>
+  bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= max);
 
 // The URL may contain a password, so the error text does not repeat it.
 function postgresUrl(text: string): string {

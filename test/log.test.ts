@@ -18,7 +18,7 @@ for (const [how, end] of Object.entries(ENDS)) {
   test(`every line is written if the process ${how}`, async () => {
     const lines = `
       const { openLog } = await import(${JSON.stringify(LOG)});
-      const log = openLog({ LOG_LEVEL: 'info' });
+      const log = openLog({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
       for (let i = 0; i < 300; i++) log.info({ i }, 'line');
       ${end}`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', lines], {

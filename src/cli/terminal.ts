@@ -36,7 +36,7 @@ export function openTerminal(env: Record<string, string | undefined>): Terminal 
       display: {
         columns: stdout.columns || 80,
         color: stdout.hasColors(env),
-        timeZone: Temporal.Now.timeZoneId(),
+        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       },
     }),
     ...(stdin.isTTY &&

@@ -23,9 +23,10 @@ export const commands: Command[] = [
         await requireSafeServer(connection);
         await assertMigrated(connection);
         const { runWorker } = await import('../server/worker.ts');
+        const { logWorkerStart } = await import('../server/start-summary.ts');
         const counters = new DeliveryCounters();
         const stop = await runWorker({ config, connection, clock: systemClock, logger, counters });
-        console.log('Case Records worker is running');
+        logWorkerStart(logger, config);
         return { failed: new Promise(() => {}), stop };
       },
     }),

@@ -70,9 +70,9 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
 
 const eventQuery = (request: FastifyRequest) => readForm(EventQuery, request.query);
 
-async function pageAnswer({ url }: FastifyRequest, page: Promise<EventPage>): Promise<JsonResponse> {
+async function pageAnswer({ originalUrl }: FastifyRequest, page: Promise<EventPage>): Promise<JsonResponse> {
   const { json, next } = await page;
-  const [path, query] = url.split('?', 2);
+  const [path, query] = originalUrl.split('?', 2);
   const parameters = new URLSearchParams(query);
   parameters.set('after', next);
   return { json, headers: { link: `<${path}?${parameters}>; rel="next"` } };

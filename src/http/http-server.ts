@@ -5,6 +5,8 @@ import type { UnreadResponses } from './plugins/unread-responses.ts';
 type HttpServerOptions = {
   responses: UnreadResponses;
   maxConnections: number | undefined;
+  /** The path that a proxy removes from the URLs of callers, such as `/records`. */
+  publicPath: string;
 };
 
 // A slow or silent peer must not hold a connection for ever. Node applies the longer of the two timeouts for headers
@@ -21,7 +23,7 @@ const BUFFER_BYTES = 16 * 1024;
 
 /** Creates the servers that Fastify listens with: one for each address of the host. */
 export const httpServer =
-  ({ responses, maxConnections }: HttpServerOptions) =>
+  ({ responses, maxConnections, publicPath }: HttpServerOptions) =>
   (handler: RequestListener): Server => {
     // A missing Host header is rejected in host-header.ts, so that the response has the common form.
     const options = { ...TIMEOUTS, requireHostHeader: false, highWaterMark: BUFFER_BYTES };
@@ -30,6 +32,8 @@ export const httpServer =
       if (outcome === 'refused') sendRawProblem(response, 'unavailable', PIPELINED);
       if (outcome !== 'admitted') return;
       request.url = originForm(request.url as string);
+      // Fastify's `originalUrl`, from which links are made.
+      if (publicPath !== '') Object.assign(request, { originalUrl: publicPath + request.url });
       handler(request, response);
     });
     // A plain close would leave the unread bytes in the kernel.

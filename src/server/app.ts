@@ -30,6 +30,7 @@ import { rawBodies } from '../http/operation/body.ts';
 import { EtagRegistry } from '../http/operation/etag.ts';
 import { onClientError, onFrameworkError, problems } from '../http/operation/problems.ts';
 import { authentication } from '../http/plugins/authentication.ts';
+import { callerAddresses, type TrustedProxies } from '../http/plugins/caller-address.ts';
 import { crossOrigin } from '../http/plugins/cors.ts';
 import { Evictions } from '../http/plugins/evictions.ts';
 import { FixedWindowCounter } from '../http/plugins/fixed-window-counter.ts';
@@ -71,6 +72,10 @@ export type AppOptions = {
   maxConcurrentRequests?: number;
   /** Maximum client connections; further ones are closed. */
   maxConnections?: number;
+  /** URL at which callers reach the service; by default the address of each request. */
+  publicUrl?: string | undefined;
+  /** Proxies whose forwarding headers are believed. */
+  trustedProxies?: TrustedProxies;
   /** Origins that may call from a browser. */
   corsOrigins?: readonly string[];
   /** Encrypts secrets; undefined if SECRETS_KEY is not set. */
@@ -105,6 +110,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     maxRequestsPerMinute,
     maxConcurrentRequests = Infinity,
     maxConnections,
+    publicUrl,
+    trustedProxies = [],
     corsOrigins = [],
     tokenSeconds = DEFAULT_TOKEN_SECONDS,
     gatherMetrics,
@@ -122,7 +129,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     clientErrorHandler: onClientError,
     frameworkErrors: onFrameworkError as never,
-    serverFactory: httpServer({ responses, maxConnections }) as never,
+    serverFactory: httpServer({ responses, maxConnections, publicPath: publicPathOf(publicUrl) }) as never,
     routerOptions: { maxParamLength: 16_384 },
   }) as unknown as FastifyInstance;
   // Verbs validate request bodies through forms, which report all faults together; responses are JSON text from SQL.
@@ -130,6 +137,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify);
 
   app.addHook('onClose', async () => responses.stop());
+  callerAddresses(app, trustedProxies);
   routeConfig(app);
   requestLog(app, logger);
   securityHeaders(app);
@@ -183,3 +191,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(docsPages, { docs, responses });
   return app;
 }
+
+/** Returns the path of the URL without a trailing slash; empty if there is none. */
+const publicPathOf = (publicUrl = 'http://localhost') => new URL(publicUrl).pathname.replace(/\/$/, '');

@@ -1,12 +1,22 @@
 import pino, { type Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { prettyLine } from './pretty-log.ts';
 
 // One write per line would cost about 10 % of a short request, so lines are buffered.
 const MAX_BUFFER_LENGTH = 12_288;
 const FLUSH_INTERVAL_MS = 500;
+// A person who watches should not notice the buffer.
+const PRETTY_FLUSH_INTERVAL_MS = 50;
 
-/** Logs one JSON object per line to standard output. Lines are buffered, and flushed when the process exits. */
-export function openLog({ LOG_LEVEL: level }: Config): Logger {
+export type LogFormat = 'json' | 'pretty';
+
+/** The format of the settings. By default it depends on whether people or programs read standard output. */
+export const logFormat = ({ LOG_FORMAT }: Pick<Config, 'LOG_FORMAT'>): LogFormat =>
+  LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json');
+
+/** Logs to standard output, one JSON object per line or for people. Lines are flushed when the process exits. */
+export function openLog(config: Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger {
+  const isPretty = logFormat(config) === 'pretty';
   const destination = pino.destination({ sync: false });
   let buffer = '';
   const flush = () => {
@@ -15,13 +25,18 @@ export function openLog({ LOG_LEVEL: level }: Config): Logger {
   };
   // pino's own buffer is not used: it measures its whole content again for each line.
   const write = (line: string) => {
-    buffer += line;
+    buffer += isPretty ? prettyLine(line) : line;
     if (buffer.length >= MAX_BUFFER_LENGTH) flush();
   };
-  setInterval(flush, FLUSH_INTERVAL_MS).unref();
+  setInterval(flush, isPretty ? PRETTY_FLUSH_INTERVAL_MS : FLUSH_INTERVAL_MS).unref();
   // Runs before the exit handler of the destination, which writes its own remaining data.
   process.prependListener('beforeExit', flush).prependListener('exit', flush);
-  return pino({ level, base: null, timestamp: timestamp }, { write });
+  return pino({ level: config.LOG_LEVEL, base: null, timestamp: timestamp }, { write });
+}
+
+/** Logs that the start is complete, whatever LOG_LEVEL is: supervisors and scripts wait for this line. */
+export function logStart(logger: Logger, message: string, summary: Record<string, string>): void {
+  logger.child({}, { level: 'info' }).info({ summary }, message);
 }
 
 let cachedSecond = Number.NaN;

@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { findToken } from '../company/credentials/authenticate.sql.ts';
+import { secretHash } from '../company/credentials/secrets.ts';
 import { ensureDemo } from '../company/demo.ts';
-import type { Demo } from '../company/demo-file.ts';
+import { readDemo } from '../company/demo-file.ts';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
 import { nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
-import { systemClock } from '../kernel/time/time.ts';
+import { systemClock, toSql } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
 import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
 import { bundledDatabase, externalDatabase } from './database-urls.ts';
+import { logServiceStart, type StartedService } from './start-summary.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
 
 export type Service = {
-  url: string;
-  /** The demonstration company, if this start created it. */
-  demo: Demo | undefined;
   /** Resolves with the reason if the service cannot continue. */
   failed: Promise<Error>;
   /** Finishes the requests in progress, then stops the bundled database. */
@@ -33,9 +33,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   try {
     const { connection, setup, failed } = await openDatabase(config, logger, cleanups);
     await requireSafeServer(setup.owner);
-    for (const name of await setUpDatabase(setup, await readMigrations())) {
-      logger.info({ migration: name }, 'migrated');
-    }
+    const migrations = await setUpDatabase(setup, await readMigrations());
+    if (migrations.length > 0) logger.info({ migrations }, 'migrated');
     // Checked after the migrations, because they may have created the role of the service.
     const version = postgresVersion(await requireSafeServer(connection));
     const bundled = config.DATABASE_URL === undefined;
@@ -45,28 +44,32 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const start = config.WEB_CONCURRENCY > 1 ? startWebProcesses : startWeb;
     const web = await start({ config, connection, logger, runsWorker: true });
     cleanups.push(() => web.stop());
-    const demo = bundled ? await createDemoOnFirstStart(config, connection, web.url, logger) : undefined;
+    const demo = bundled ? await prepareDemo(config, connection, config.PUBLIC_URL ?? web.url, logger) : undefined;
     web.markStarted();
-    return { url: web.url, demo, failed, stop };
+    logServiceStart(logger, config, { url: web.url, demo });
+    return { failed, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Returns the demonstration company if this start created it. */
-async function createDemoOnFirstStart(
+/** Creates the demonstration company on the first start. Returns it if its token works. */
+async function prepareDemo(
   { DATA_DIR }: Config,
   connection: Connection,
   baseUrl: string,
   logger: Logger,
-): Promise<Demo | undefined> {
+): Promise<StartedService['demo']> {
   const file = join(DATA_DIR, 'demo.json');
   const db = new Database({ connection, poolSize: 1 });
   try {
     const { created, renewed } = await ensureDemo(db, systemClock, { baseUrl, file });
     if (renewed) logger.warn({ file }, 'the demo file was missing or damaged: wrote a new one with a new API key');
-    return created;
+    const demo = await readDemo(file);
+    if (typeof demo === 'string') return undefined;
+    const works = await db.queryFirst(findToken({ secret_sha256: secretHash(demo.token), now: toSql(systemClock()) }));
+    return works ? { token: demo.token, case_id: demo.case_id, isNew: created !== undefined } : undefined;
   } finally {
     await db.close();
   }
@@ -81,7 +84,7 @@ async function openDatabase(
 ): Promise<OpenedDatabase> {
   const external = externalDatabase(config);
   if (external) return { ...external, failed: new Promise(() => {}) };
-  const log = (line: string) => logger.info({ database: line }, 'database');
+  const log = (line: string) => logger.info(line);
   const postgres = await startBundledPostgres({ dataDir: config.DATA_DIR, log });
   cleanups.push(() => postgres.stop());
   return { ...bundledDatabase(config, postgres.connection), failed: postgres.exited };

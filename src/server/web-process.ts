@@ -43,15 +43,17 @@ async function start({ runsWorker, started }: StartOptions): Promise<void> {
     if (started) web.markStarted();
     send({ url: web.url });
   } catch (error) {
-    logger.error({ err: error }, 'failed to start a web process');
-    process.exit(1);
+    // The parent reports the reason. The process ends when the message has been sent.
+    process.send?.({ failed: (error as Error).message } satisfies FromWebProcess, () => process.exit(1));
   }
 }
 
 async function end(code: number): Promise<void> {
   if (isEnding) return;
   isEnding = true;
-  await starting?.then((web) => web.stop()).catch((error) => logger.error({ err: error }, 'stop failed'));
+  // `start` reports a start that failed.
+  const web = await starting?.catch(() => undefined);
+  await web?.stop().catch((error) => logger.error({ err: error }, 'stop failed'));
   process.exit(code);
 }
 

@@ -17,7 +17,11 @@ export type ToWebProcess =
   | { stop: true }
   | { collect: number }
   | { gathered: number; metrics: MetricObject[][] };
-export type FromWebProcess = { url: string } | { gather: number } | { collected: number; metrics: MetricObject[] };
+export type FromWebProcess =
+  | { url: string }
+  | { failed: string }
+  | { gather: number }
+  | { collected: number; metrics: MetricObject[] };
 
 /** A source in a checkout, and JavaScript in the package. */
 const WEB_PROCESS = join(import.meta.dirname, `web-process${extname(import.meta.filename)}`);
@@ -42,7 +46,10 @@ export async function startWebProcesses({ config, logger, runsWorker }: WebOptio
     webProcess.on('message', (message: FromWebProcess) => handleMessage(webProcess, message));
     webProcess.send({ start: { runsWorker: runsWorker && slot === 0, started } } satisfies ToWebProcess);
     return new Promise((resolve, reject) => {
-      webProcess.on('message', (message: FromWebProcess) => 'url' in message && resolve(message.url));
+      webProcess.on('message', (message: FromWebProcess) => {
+        if ('url' in message) resolve(message.url);
+        if ('failed' in message) reject(new Error(message.failed));
+      });
       webProcess.once('exit', (code) => reject(new Error(`A web process ended with exit code ${code}.`)));
     });
   };
@@ -57,7 +64,9 @@ export async function startWebProcesses({ config, logger, runsWorker }: WebOptio
       if (Date.now() - startedAt > MIN_STABLE_MS) restarts = 0;
       logger.error({ slot }, 'a web process ended; starting a new one');
       await pause(RESTART_DELAYS_MS[Math.min(restarts, RESTART_DELAYS_MS.length - 1)]);
-      if (!stopping) await start(slot).catch(() => {});
+      const logFailure = ({ message }: Error) =>
+        logger.error({ slot, reason: message }, 'failed to start a web process');
+      if (!stopping) await start(slot).catch(logFailure);
     }
   };
 

@@ -9,6 +9,7 @@ import { readMigrations } from '../kernel/schema/migrations.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { buildApp } from './app.ts';
+import { listenError } from './listen-error.ts';
 import { runWorker } from './worker.ts';
 
 export type WebServer = {
@@ -69,12 +70,15 @@ export async function startWeb({
       maxRequestsPerMinute: config.REQUESTS_PER_MINUTE,
       maxConcurrentRequests: config.MAX_CONCURRENT_REQUESTS,
       maxConnections: config.MAX_CONNECTIONS,
+      publicUrl: config.PUBLIC_URL,
+      trustedProxies: config.TRUSTED_PROXIES,
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
       docs: config.DOCS,
     });
     closeApp = () => app.close();
-    const url = callableUrl(await app.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG }));
+    const listening = app.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG });
+    const url = callableUrl(await listening.catch((error) => Promise.reject(listenError(error, config))));
     if (hasWorker) {
       stopWorker = await runWorker({ config, connection, clock: systemClock, logger, counters });
     }

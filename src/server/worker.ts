@@ -47,7 +47,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     await Promise.all([db.close(), webhooksDb.close()]);
     throw error;
   });
-  const senders = createSenders(config, logger);
+  const senders = createSenders(config);
   const providers = createProviders(config, clock);
   const secrets = new SecretBox(config.SECRETS_KEY ?? []);
   const slots = config.WORKER_CONCURRENCY;
@@ -103,10 +103,8 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   };
 }
 
-function createSenders(config: Config, logger: Logger): { email: EmailSender; sms: Sender } {
+function createSenders(config: Config): { email: EmailSender; sms: Sender } {
   const outbox = join(config.DATA_DIR, 'outbox');
-  if (config.SMTP_URL === undefined) logger.warn({ outbox }, 'SMTP_URL is not set: emails are written to files');
-  if (config.SMS_PROVIDER === 'outbox') logger.warn({ outbox }, 'SMS_PROVIDER is outbox: SMS are written to files');
   const domain = config.MAIL_DOMAIN ?? config.MAIL_FROM.split('@').at(-1) ?? 'localhost';
   return {
     email: emailSender({ smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, domain, outbox }),

@@ -60,7 +60,7 @@ export function printed({ child, output, ended }: Launched, line: RegExp): Promi
 export async function startProcess(settings: Settings): Promise<Running> {
   const launched = launch(settings);
   const { child, output, ended } = launched;
-  const [, url = ''] = await printed(launched, /listens on (\S+)/);
+  const [, url = ''] = await printed(launched, /listens on ([^\s"]+)/);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return ended;

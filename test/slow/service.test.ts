@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
@@ -38,7 +39,7 @@ test('wrong settings end the start with one line per fault', async () => {
 });
 
 test('the first start creates a demonstration company that can be used immediately', async () => {
-  const service = await startProcess({ DATA_DIR });
+  const service = await startProcess({ DATA_DIR, LOG_FORMAT: 'pretty' });
   const demo = await demoFile();
   assert.deepEqual(Object.keys(demo).sort(), [
     'advisers',
@@ -88,7 +89,7 @@ test('the first start creates a demonstration company that can be used immediate
     assert.equal(booked.status, 200, booked.text);
   }
 
-  const curl = service.output.slice(service.output.findIndex((line) => line.startsWith('curl'))).join('\n');
+  const curl = service.output.slice(service.output.findIndex((line) => line.trimStart().startsWith('curl'))).join('\n');
   const shell = spawn('sh', ['-c', curl], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [answer] = await once(createInterface(shell.stdout), 'line');
   assert.equal(JSON.parse(answer).type, 'phone');
@@ -106,6 +107,26 @@ test('a second start finds everything again and keeps the token', async () => {
   const list = await caller(service.url, token).get(`/cases/${case_id}/interactions`);
   assert.equal(list.body.length, 1, list.text);
   assert.equal(await service.stop('SIGINT'), 0);
+});
+
+test('a port in use and an address of another machine end the start with a line that names the setting', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  try {
+    for (const WEB_CONCURRENCY of ['1', '2']) {
+      const taken = launch({ DATA_DIR, PORT: String(port), WEB_CONCURRENCY, LOG_LEVEL: 'error' });
+      assert.equal(await taken.ended, 1);
+      assert.deepEqual(taken.output, [
+        `case-records: Port ${port} of 127.0.0.1 is already in use. Stop the program that uses it, or set PORT to another port.`,
+      ]);
+    }
+  } finally {
+    other.close();
+  }
+  const absent = launch({ DATA_DIR, HOST: '192.0.2.1', LOG_LEVEL: 'error' });
+  assert.equal(await absent.ended, 1);
+  assert.match(absent.output.join('\n'), /^case-records: 192\.0\.2\.1 is not an address of this machine\. Set HOST/);
 });
 
 test('a second service on the same data is refused with a line that names the first', async () => {

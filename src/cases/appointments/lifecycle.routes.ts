@@ -49,7 +49,7 @@ export function appointmentLifecycleRoutes(app: FastifyInstance, services: Servi
       const query = readForm(DiaryQuery, request.query);
       const page = parsePage(query);
       const { json, total } = await listDiary(context, query, page);
-      return { json, headers: pageHeaders(request.url, page, total) };
+      return { json, headers: pageHeaders(request.originalUrl, page, total) };
     },
   });
 

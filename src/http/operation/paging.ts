@@ -26,7 +26,7 @@ export const respondWithRemovableList = (
 
 /** The list is read even if the query has faults, because an unknown path is reported first. */
 async function respond<T, L extends ListRequest>(
-  { url }: FastifyRequest,
+  { originalUrl }: FastifyRequest,
   query: Form<T>,
   parse: (query: Form<T>) => L,
   list: (listRequest: L) => Promise<PageOfJson>,
@@ -34,7 +34,7 @@ async function respond<T, L extends ListRequest>(
   const listRequest = parse(query);
   const { json, total } = await list(listRequest);
   query.check();
-  return { json, headers: pageHeaders(url, listRequest, total) };
+  return { json, headers: pageHeaders(originalUrl, listRequest, total) };
 }
 
 type CaseList = { json: string | AsyncIterable<string>; page?: Page & { total: number } };
@@ -42,7 +42,7 @@ type CaseList = { json: string | AsyncIterable<string>; page?: Page & { total: n
 /** Returns the list of a case: a page with its headers, or the whole list. */
 export async function respondWithCaseList(request: FastifyRequest, list: Promise<CaseList>): Promise<JsonResponse> {
   const { json, page } = await list;
-  return { json, headers: page ? pageHeaders(request.url, page, page.total) : {} };
+  return { json, headers: page ? pageHeaders(request.originalUrl, page, page.total) : {} };
 }
 
 /** A list is a bare array. Headers tell its total length and link to the other pages. */

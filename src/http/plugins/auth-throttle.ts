@@ -8,13 +8,21 @@ const MAX_PER_MINUTE = 30;
  * Counts a failed authentication for the IP address of the request, and throws if there were too many. Valid tokens are
  * never throttled, because many callers may share an address with one that is misconfigured.
  */
-export function recordFailure(failures: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
-  assertAtMost(MAX_PER_MINUTE, failures.add(ip), reply);
+export function recordFailure(
+  failures: FixedWindowCounter,
+  { callerAddress }: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  assertAtMost(MAX_PER_MINUTE, failures.add(callerAddress), reply);
 }
 
 /** Throws if another failure would exceed the limit. Counts nothing. */
-export function assertFewFailures(failures: FixedWindowCounter, { ip }: FastifyRequest, reply: FastifyReply): void {
-  assertAtMost(MAX_PER_MINUTE - 1, failures.read(ip), reply);
+export function assertFewFailures(
+  failures: FixedWindowCounter,
+  { callerAddress }: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  assertAtMost(MAX_PER_MINUTE - 1, failures.read(callerAddress), reply);
 }
 
 function assertAtMost(max: number, { count, secondsLeft }: Count, reply: FastifyReply): void {

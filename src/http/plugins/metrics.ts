@@ -26,10 +26,14 @@ type MetricsOptions = {
   gauges: readonly DatabaseGauge[];
 };
 
+/** Gauges of prom-client whose names end like those of counters. Each has another metric with the same figures by type. */
+const MISNAMED_TOTALS = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`);
+
 /** Prometheus metrics: requests, statements, the pool, memory held for slow peers, due work, the process. */
 export function metrics(app: FastifyInstance, options: MetricsOptions): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED_TOTALS) registry.removeSingleMetric(name);
   requestMetrics(app, registry);
   databaseMetrics(options.db, registry);
   slowPeerMetrics(options.held, registry);

@@ -19,7 +19,10 @@ export function withoutChildLoggers(logger: Logger): Logger {
   return self;
 }
 
-/** Logs one line per request with its route. Without URLs, headers and bodies it has no tokens and no personal data. */
+/** The caller was refused, not only its input. Its address is logged, so that the operator can find or block it. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+
+/** Logs one line per request with its route. Without URLs, headers and bodies it has no tokens, and no names of people. */
 export function requestLog(app: FastifyInstance, logger: Logger): void {
   const loggerOf = perRoute((method, url) => logger.child({ method, route: url ?? null }));
 
@@ -29,15 +32,14 @@ export function requestLog(app: FastifyInstance, logger: Logger): void {
   });
 
   app.addHook('onResponse', (request, reply, done) => {
-    loggerOf(request).info(
-      {
-        reqId: request.id,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        company: request.caller?.company.id ?? null,
-      },
-      'request',
-    );
+    const line = {
+      reqId: request.id,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      company: request.caller?.company.id ?? null,
+    };
+    const isRefusal = REFUSALS.has(reply.statusCode);
+    loggerOf(request).info(isRefusal ? { ...line, ip: request.callerAddress } : line, 'request');
     done();
   });
 }

@@ -26,7 +26,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
       const query = readForm(DeliveryQuery, request.query);
       const page = parsePage(query);
       const { json, total } = await listDeliveries(context, endpointId, query, page);
-      return { json, headers: pageHeaders(request.url, page, total) };
+      return { json, headers: pageHeaders(request.originalUrl, page, total) };
     },
   });
 

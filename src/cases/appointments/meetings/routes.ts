@@ -65,7 +65,7 @@ export function meetingRoutes(app: FastifyInstance, services: Services): void {
       const page = parsePage(query);
       query.check();
       const { json, total } = await listMeetings(context, query.body.state, page);
-      return { json, headers: pageHeaders(request.url, page, total) };
+      return { json, headers: pageHeaders(request.originalUrl, page, total) };
     },
   });
 }

@@ -45,7 +45,7 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
       const page = parsePage(query);
       query.check();
       const { json, total } = await listCompanyMessages(context, query.body.state, page);
-      return { json, headers: pageHeaders(request.url, page, total) };
+      return { json, headers: pageHeaders(request.originalUrl, page, total) };
     },
   });
 

@@ -70,7 +70,7 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
     try {
       return parseParameters(request);
     } catch (error) {
-      unreadableRequests.add(request.ip);
+      unreadableRequests.add(request.callerAddress);
       throw error;
     }
   };

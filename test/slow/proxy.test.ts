@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, describe, test } from 'node:test';
+import { findNginx, freePort, startNginx } from '../harness/nginx.ts';
+import { startProcess, temporaryDirectory } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+
+/** A real nginx with the sample configuration in front of the real service, under a sub-path. */
+
+const data = await temporaryDirectory();
+const packages = await temporaryDirectory();
+after(() => Promise.all([data.remove(), packages.remove()]));
+const nginx = await findNginx(packages.path);
+
+describe('behind nginx under a sub-path', { skip: 'missing' in nginx ? nginx.missing : false }, async () => {
+  if ('missing' in nginx) return;
+  const port = await freePort();
+  const PUBLIC_URL = `http://127.0.0.1:${port}/records`;
+  const settings = { DATA_DIR: data.path, PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'info' };
+  const service = await startProcess(settings);
+  const stopNginx = await startNginx(nginx.program, port, service.url);
+  after(async () => {
+    await stopNginx();
+    await service.stop();
+  });
+  const demo = JSON.parse(await readFile(join(data.path, 'demo.json'), 'utf8'));
+  const interactions = `${demo.base_url}/cases/${demo.case_id}/interactions`;
+
+  type Sent = { from?: string; token?: string; body?: string; headers?: Record<string, string> };
+  type Got = { status: number | undefined; headers: IncomingHttpHeaders; body: string };
+
+  /** Sends a request to the proxy from an address of this machine. */
+  const send = (url: string, { from = '127.0.0.1', token = demo.token, body, headers = {} }: Sent = {}): Promise<Got> =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, {
+        method: body === undefined ? 'GET' : 'POST',
+        localAddress: from,
+        agent: false,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      });
+      sent.on('error', reject).on('response', (response) => {
+        const { statusCode: status, headers: received } = response;
+        text(response).then((read) => resolve({ status, headers: received, body: read }), reject);
+      });
+      sent.end(body);
+    });
+
+  test('the address in demo.json is that of the proxy, and the first call works', async () => {
+    assert.equal(demo.base_url, PUBLIC_URL);
+    const made = await send(interactions, { body: JSON.stringify({ type: 'phone', notes: 'First call' }) });
+    assert.equal(made.status, 200, made.body);
+  });
+
+  test('the links of pages lead through the proxy', async () => {
+    for (const notes of ['two', 'three']) {
+      assert.equal((await send(interactions, { body: JSON.stringify({ type: 'phone', notes }) })).status, 200);
+    }
+    const seen: string[] = [];
+    for (let url: string | undefined = `${interactions}?per_page=1`; url !== undefined; ) {
+      const page: Got = await send(url);
+      assert.equal(page.status, 200, page.body);
+      seen.push(...JSON.parse(page.body).map(({ notes }: { notes: string }) => notes));
+      const next = /<([^>]+)>; rel="next"/.exec(String(page.headers.link))?.[1];
+      url = next === undefined ? undefined : new URL(next, url).href;
+    }
+    assert.deepEqual(seen.sort(), ['First call', 'three', 'two']);
+  });
+
+  test('failed attempts of one client do not block another one, and forged headers do not help it', async () => {
+    // The count starts over with each minute of the clock, so these attempts must not span two.
+    const left = 60_000 - (Date.now() % 60_000);
+    if (left < 10_000) await until(() => Date.now() % 60_000 < 50_000);
+    const attempt = (from: string, headers: Record<string, string> = {}) =>
+      send(interactions, { from, token: 'wrong', headers }).then(({ status }) => status);
+    const forgeries = [
+      {},
+      { 'x-forwarded-for': '203.0.113.1' },
+      { forwarded: 'for=203.0.113.2' },
+      { 'x-forwarded-for': '203.0.113.3', forwarded: 'for=203.0.113.3' },
+    ];
+    for (let i = 0; i < 30; i++) assert.equal(await attempt('127.0.0.2', forgeries[i % forgeries.length]), 401);
+    for (const forged of forgeries) assert.equal(await attempt('127.0.0.2', forged), 429);
+    assert.equal(await attempt('127.0.0.3'), 401);
+    assert.equal((await send(interactions, { from: '127.0.0.2' })).status, 200, 'a valid token is never blocked');
+    const addresses = () =>
+      new Set(service.output.filter((line) => line.includes('"ip"')).map((line) => JSON.parse(line).ip as string));
+    await until(() => addresses().size === 2);
+    assert.deepEqual(addresses(), new Set(['127.0.0.2', '127.0.0.3']));
+  });
+
+  test('a body above the limit gets the response of the service, and metrics stay inside', async () => {
+    const large = await send(interactions, { body: 'x'.repeat(1_500_000) });
+    assert.deepEqual([large.status, JSON.parse(large.body).code], [413, 'body_too_large']);
+    assert.equal((await send(`${PUBLIC_URL}/metrics`)).status, 404);
+    assert.equal((await send(`${PUBLIC_URL}/readyz`)).status, 200);
+  });
+});
