@@ -15,12 +15,15 @@ import {
 
 const MAX_ITEMS = 1_000;
 
-const Item = Type.Object({
-  description: text({ maxLength: 200, examples: ['Mirror wills'] }),
-  quantity: decimal({ description: 'A whole number.', examples: ['2'] }),
-  rate: decimal({ description: 'Stored with four decimals.', examples: ['60.00'] }),
-  amount: decimal({ description: 'Line total including any applicable tax.', examples: ['144.00'] }),
-});
+const Item = Type.Object(
+  {
+    description: text({ maxLength: 200, examples: ['Mirror wills'] }),
+    quantity: decimal({ description: 'A whole number.', examples: ['2'] }),
+    rate: decimal({ description: 'Stored with four decimals.', examples: ['60.00'] }),
+    amount: decimal({ description: 'Line total including any applicable tax.', examples: ['144.00'] }),
+  },
+  { title: 'InvoiceItemBody' },
+);
 
 const fields = {
   invoice_number: text({
@@ -30,8 +33,8 @@ const fields = {
     examples: ['INV-0001'],
   }),
   sender_id: uuid({ description: 'Identifier of the sender.' }),
-  date_created: time({ examples: ['2026-03-01 09:00:00'] }),
-  date_due: time({ examples: ['2026-03-31 09:00'] }),
+  date_created: time({}),
+  date_due: time({}),
   vat: decimal({ description: 'VAT percentage of the invoice.', examples: [20] }),
   total: decimal({ description: 'Total including VAT.', examples: [144] }),
   sub_total: decimal({ description: 'Total excluding VAT.', examples: [120] }),
@@ -40,18 +43,21 @@ const fields = {
   items: optional(Type.Array(Item, { maxItems: MAX_ITEMS, description: `At most ${MAX_ITEMS} per request.` })),
 };
 
-export const CreateInvoiceBody = Type.Object(fields);
+export const CreateInvoiceBody = Type.Object(fields, { title: 'CreateInvoiceBody' });
 
-export const UpdateInvoiceBody = Type.Object({
-  ...fields,
-  keep_existing_items: optional(
-    booleanFlag({
-      description:
-        'True: the items are added to the existing ones. False: they replace the existing ones; without items, all ' +
-        'are removed.',
-    }),
-  ),
-});
+export const UpdateInvoiceBody = Type.Object(
+  {
+    ...fields,
+    keep_existing_items: optional(
+      booleanFlag({
+        description:
+          'True: the items are added to the existing ones. False: they replace the existing ones; without items, all ' +
+          'are removed.',
+      }),
+    ),
+  },
+  { title: 'UpdateInvoiceBody' },
+);
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
 const showCancelledItems = queryFlag({ description: 'Also lists cancelled items.' });
@@ -60,13 +66,14 @@ export const InvoiceQuery = Type.Object({
   show_cancelled_items: showCancelledItems,
   status: Type.Optional(
     Type.Unsafe<string>({
+      title: 'InvoiceStatus',
       type: 'string',
       enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
       description: 'Only invoices with this status.',
     }),
   ),
-  due_from: Type.Optional(time({ description: 'Due at this time or later.', examples: ['2026-03-01 00:00:00'] })),
-  due_to: Type.Optional(time({ description: 'Due before this time.', examples: ['2026-04-01 00:00:00'] })),
+  due_from: Type.Optional(time({ description: 'Due at this time or later.' })),
+  due_to: Type.Optional(time({ description: 'Due before this time.' })),
   ...PAGE_QUERY,
 });
 export type InvoiceQuery = Static<typeof InvoiceQuery>;
@@ -75,11 +82,12 @@ export type InvoiceQuery = Static<typeof InvoiceQuery>;
 export const OneInvoiceQuery = Type.Object({ show_cancelled_items: showCancelledItems });
 export type OneInvoiceQuery = Static<typeof OneInvoiceQuery>;
 
-export const SentBody = Type.Object({
-  date_sent: optional(
-    time({ description: 'Must not be in the future. Default: now.', examples: ['2026-03-02 09:00:00'] }),
-  ),
-});
+export const SentBody = Type.Object(
+  {
+    date_sent: optional(time({ description: 'Must not be in the future. Default: now.' })),
+  },
+  { title: 'MarkInvoiceSentBody' },
+);
 export type SentBody = Static<typeof SentBody>;
 
 const common = {
@@ -104,7 +112,7 @@ export const InvoiceRecord = Type.Object(
     date_created: instant(),
     recipients_name: nullable(Type.String({ examples: ['Mr John Smith and Mrs Ann Smith'] })),
   },
-  { additionalProperties: false },
+  { title: 'InvoiceRecord', additionalProperties: false },
 );
 
 export const InvoiceItem = Type.Object(
@@ -122,7 +130,7 @@ export const InvoiceItem = Type.Object(
     customer_case_id: uuid(),
     has_vat: Type.Boolean(),
   },
-  { additionalProperties: false },
+  { title: 'InvoiceItem', additionalProperties: false },
 );
 
 const element = {
@@ -130,14 +138,18 @@ const element = {
   terms: Type.String(),
   date_created: wallTime({ description: 'Wall time of the company.' }),
   recipients_name: Type.String(),
-  status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
+  status: Type.Unsafe<string>({
+    title: 'InvoiceStatus',
+    type: 'string',
+    enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+  }),
   mail_sent: Type.Boolean(),
   payable_online: Type.Boolean(),
   formatted_recurring_interval: nullable(Type.String()),
   items: Type.Array(InvoiceItem),
 };
 
-export const InvoiceList = Type.Array(Type.Object(element, { additionalProperties: false }));
+export const InvoiceList = Type.Array(Type.Object(element, { title: 'ListedInvoice', additionalProperties: false }));
 
 /** The response of the additional operations. */
 export const Invoice = Type.Object(
@@ -149,5 +161,5 @@ export const Invoice = Type.Object(
       examples: [72],
     }),
   },
-  { additionalProperties: false },
+  { title: 'Invoice', additionalProperties: false },
 );

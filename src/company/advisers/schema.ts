@@ -19,8 +19,11 @@ const optionalFields = {
   ),
 };
 
-export const CreateAdviserBody = Type.Object({ email, name, ...optionalFields });
-export const AdviserBody = Type.Object({ email: Type.Optional(email), name: Type.Optional(name), ...optionalFields });
+export const CreateAdviserBody = Type.Object({ email, name, ...optionalFields }, { title: 'CreateAdviserBody' });
+export const AdviserBody = Type.Object(
+  { email: Type.Optional(email), name: Type.Optional(name), ...optionalFields },
+  { title: 'UpdateAdviserBody' },
+);
 export type AdviserBody = Static<typeof AdviserBody>;
 
 export const AdviserRecord = Type.Object(
@@ -33,8 +36,11 @@ export const AdviserRecord = Type.Object(
     created_at: instant(),
     updated_at: instant(),
   },
-  { additionalProperties: false },
+  { title: 'Adviser', additionalProperties: false },
 );
 export const AdviserList = Type.Array(AdviserRecord);
 
-export const AdviserRemoved = Type.Object({ id: uuid(), removed_at: instant() }, { additionalProperties: false });
+export const AdviserRemoved = Type.Object(
+  { id: uuid(), removed_at: instant() },
+  { title: 'AdviserRemoved', additionalProperties: false },
+);

@@ -51,8 +51,8 @@ const settings = {
 };
 const name = text({ minLength: 1, maxLength: 200, examples: ['Smith & Partners'] });
 
-export const CreateCompanyBody = Type.Object({ name, ...settings });
-export const CompanyBody = Type.Object({ name: Type.Optional(name), ...settings });
+export const CreateCompanyBody = Type.Object({ name, ...settings }, { title: 'CreateCompanyBody' });
+export const CompanyBody = Type.Object({ name: Type.Optional(name), ...settings }, { title: 'UpdateCompanyBody' });
 export type CompanyBody = Static<typeof CompanyBody>;
 
 export const CompanyRecord = Type.Object(
@@ -70,6 +70,6 @@ export const CompanyRecord = Type.Object(
     created_at: instant(),
     updated_at: instant(),
   },
-  { additionalProperties: false },
+  { title: 'Company', additionalProperties: false },
 );
 export const CompanyList = Type.Array(CompanyRecord);
