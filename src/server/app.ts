@@ -70,6 +70,8 @@ export type AppOptions = {
   maxConcurrentRequests?: number;
   /** Maximum client connections; further ones are closed. */
   maxConnections?: number;
+  /** URL at which callers reach the service; by default the address of each request. */
+  publicUrl?: string | undefined;
   /** Origins that may call from a browser. */
   corsOrigins?: readonly string[];
   /** Encrypts secrets; undefined if SECRETS_KEY is not set. */
@@ -102,6 +104,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     maxRequestsPerMinute,
     maxConcurrentRequests = Infinity,
     maxConnections,
+    publicUrl,
     corsOrigins = [],
     tokenSeconds = DEFAULT_TOKEN_SECONDS,
     gatherMetrics,
@@ -177,6 +180,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryRoutes(webhooks, services, settings);
   });
   await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
-  await app.register(docsPages, { docs, responses });
+  await app.register(docsPages, { docs, publicUrl, responses });
   return app;
 }

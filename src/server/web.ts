@@ -72,6 +72,7 @@ export async function startWeb({
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
       docs: config.DOCS,
+      publicUrl: config.PUBLIC_URL,
     });
     closeApp = () => app.close();
     const url = callableUrl(await app.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG }));

@@ -48,7 +48,21 @@ export const EntryBody = Type.Object(
     they_pronoun: optional(text()),
     their_pronoun: optional(text()),
   },
-  { title: 'AddressBookEntryBody' },
+  {
+    title: 'AddressBookEntryBody',
+    examples: [
+      {
+        entity_id: 'person',
+        title: 'Mrs',
+        first_names: 'Jane',
+        last_name: 'Doe',
+        email: 'jane.doe@client.example',
+        dob: '31/01/1970',
+        address: { address_1: '1 High Street', postcode: 'AB1 2CD' },
+        tags: ['executor'],
+      },
+    ],
+  },
 );
 export type EntryBody = Static<typeof EntryBody>;
 

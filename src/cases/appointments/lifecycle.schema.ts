@@ -17,7 +17,7 @@ const adviserEmail = text({
   minLength: 1,
   maxLength: 254,
   description: 'The current address of an adviser of the company.',
-  examples: ['adviser@firm.example'],
+  examples: ['paul.phone@demo.example'],
 });
 
 export const AppointmentsQuery = Type.Object({ ...filters, adviser_email: Type.Optional(adviserEmail) });

@@ -46,7 +46,7 @@ export const CreateAppointmentBody = Type.Object(
     adviser_email: text({
       maxLength: 254,
       description: "Email of an adviser of the caller's company.",
-      examples: ['adviser@firm.example'],
+      examples: ['paul.phone@demo.example'],
     }),
     start_time: startTime,
     end_time: endTime,
@@ -55,7 +55,19 @@ export const CreateAppointmentBody = Type.Object(
       booleanFlag({ description: 'Creates a video meeting, provided the adviser has connected an account.' }),
     ),
   },
-  { title: 'CreateAppointmentBody' },
+  {
+    title: 'CreateAppointmentBody',
+    examples: [
+      {
+        adviser_email: 'paul.phone@demo.example',
+        start_time: '2027-03-29 14:30:00',
+        end_time: '2027-03-29 15:30:00',
+        email_confirmation: true,
+        email_recipient: 'john.smith@client.example',
+        location: '1 High Street, Anytown',
+      },
+    ],
+  },
 );
 export type CreateAppointmentBody = Static<typeof CreateAppointmentBody>;
 
@@ -65,7 +77,10 @@ export const UpdateAppointmentBody = Type.Object(
     end_time: Type.Optional(endTime),
     ...writableFields,
   },
-  { title: 'UpdateAppointmentBody' },
+  {
+    title: 'UpdateAppointmentBody',
+    examples: [{ notes: 'Bring the signed papers', location: '2 High Street, Anytown' }],
+  },
 );
 export type UpdateAppointmentBody = Static<typeof UpdateAppointmentBody>;
 

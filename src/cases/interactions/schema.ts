@@ -32,7 +32,10 @@ export const InteractionBody = Type.Object(
     recipient: optional(text({ maxLength: 255, examples: ['John Smith'] })),
     sender: optional(text({ maxLength: 255, examples: ['Ann Jones'] })),
   },
-  { title: 'InteractionBody' },
+  {
+    title: 'InteractionBody',
+    examples: [{ type: 'phone', notes: 'Called about the draft will', recipient: 'John Smith', sender: 'Ann Jones' }],
+  },
 );
 export type InteractionBody = Static<typeof InteractionBody>;
 

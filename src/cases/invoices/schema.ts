@@ -43,7 +43,18 @@ const fields = {
   items: optional(Type.Array(Item, { maxItems: MAX_ITEMS, description: `At most ${MAX_ITEMS} per request.` })),
 };
 
-export const CreateInvoiceBody = Type.Object(fields, { title: 'CreateInvoiceBody' });
+const EXAMPLE = {
+  invoice_number: 'INV-0001',
+  sender_id: '6f1ed002-ab5d-4c5e-9d4e-1c2f3a4b5c6d',
+  date_created: '2026-03-01 09:00:00',
+  date_due: '2026-03-31 09:00:00',
+  vat: 20,
+  total: 144,
+  sub_total: 120,
+  items: [{ description: 'Mirror wills', quantity: '2', rate: '60.00', amount: '144.00' }],
+};
+
+export const CreateInvoiceBody = Type.Object(fields, { title: 'CreateInvoiceBody', examples: [EXAMPLE] });
 
 export const UpdateInvoiceBody = Type.Object(
   {
@@ -56,7 +67,7 @@ export const UpdateInvoiceBody = Type.Object(
       }),
     ),
   },
-  { title: 'UpdateInvoiceBody' },
+  { title: 'UpdateInvoiceBody', examples: [{ ...EXAMPLE, payment_terms: '30 days' }] },
 );
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 

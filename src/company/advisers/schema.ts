@@ -4,7 +4,7 @@ import { booleanFlag, instant, optional, text, uuid } from '../../kernel/validat
 const email = text({
   maxLength: 254,
   description: 'Unique within the company, ignoring case. Appointments name the adviser by it.',
-  examples: ['adviser@firm.example'],
+  examples: ['adviser@company.example'],
 });
 const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
 const optionalFields = {
@@ -29,7 +29,7 @@ export type AdviserBody = Static<typeof AdviserBody>;
 export const AdviserRecord = Type.Object(
   {
     id: uuid(),
-    email: Type.String({ examples: ['adviser@firm.example'] }),
+    email: Type.String({ examples: ['adviser@company.example'] }),
     name: Type.String({ examples: ['Alex Adviser'] }),
     active: Type.Boolean(),
     video_provider: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['jitsi', 'zoom', null] }),

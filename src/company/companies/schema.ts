@@ -38,14 +38,14 @@ const settings = {
     text({ maxLength: 200, description: 'The sender name of mails.', examples: ['Smith & Partners'] }),
   ),
   sender_address: optional(
-    text({ maxLength: 254, description: 'The sender address of mails.', examples: ['office@firm.example'] }),
+    text({ maxLength: 254, description: 'The sender address of mails.', examples: ['office@company.example'] }),
   ),
   contact_email: optional(
     text({
       maxLength: 254,
       description:
         'Receives notices that need attention, such as a failing webhook endpoint; the sender address by default.',
-      examples: ['it@firm.example'],
+      examples: ['it@company.example'],
     }),
   ),
 };

@@ -32,6 +32,16 @@ export const Problem = Type.Object({
 
 const DESCRIPTION = `Records of client cases: address book, interactions, invoices and appointments.
 
+## Your first call
+
+1. Get a token and a case. A service with the bundled database creates a demonstration company at its first start; the
+   file \`demo.json\` in its data folder has both, and a link to this page that fills them in. Otherwise ask the operator
+   of the service.
+2. Paste the token under **Authentication**.
+3. Open **Interactions**, **Get case interactions**, press **Test Request**, enter the case, and press **Send**.
+
+## Rules for all operations
+
 **Time.** Text that ends in \`Z\` is UTC. Text without a zone is wall time in the company's time zone, in requests and
 in responses. Requests accept \`YYYY-MM-DD HH:mm:ss\`, \`YYYY-MM-DD HH:mm\` and ISO 8601 with \`T\` and \`Z\` or an offset.
 
@@ -81,7 +91,7 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
         title: 'Case Records',
         version,
         description: DESCRIPTION,
-        contact: { name: 'The operator of this service' },
+        contact: { name: 'Case Records' },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       tags: TAGS,

@@ -18,7 +18,7 @@ export const VideoAccountBody = Type.Object(
     client_secret: credential('Stored encrypted and never shown.', 'a1B2c3D4e5F6'),
     user: credential(
       'The Zoom user who hosts the meetings: an email, a Zoom user ID, or "me".',
-      'adviser@firm.example',
+      'adviser@company.example',
     ),
   },
   { title: 'VideoAccountBody' },
