@@ -31,7 +31,11 @@ export function findChromium(): string | undefined {
   const found = PATHS.find((path) => existsSync(path));
   if (found || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return found;
   console.log('Chromium is missing: installing it with apt-get.');
-  const options = { stdio: 'ignore', timeout: MAX_INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  const options = {
+    stdio: 'ignore',
+    timeout: MAX_INSTALL_MS,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  };
   try {
     execFileSync('apt-get', ['update', '-q'], options as never);
     execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'chromium'], options as never);
@@ -48,8 +52,9 @@ export type Page = {
   /** Evaluates the expression until its value is truthy, and returns the value. */
   waitFor<T>(expression: string, reason: string): Promise<T>;
   send<T>(method: string, params?: object): Promise<T>;
-  /** URLs of the requests, and what the console and the content security policy reported. */
+  /** What was sent and received, and what the console and the content security policy reported. */
   requests: { url: string; headers: Record<string, string>; method: string }[];
+  responses: { url: string; status: number }[];
   complaints: string[];
 };
 
@@ -76,7 +81,10 @@ export class Browser {
   }
 
   #receive({ id, sessionId = '', method = '', params, result, error }: Reply): void {
-    if (id === undefined) return this.#listeners.get(sessionId)?.(method, params as never);
+    if (id === undefined) {
+      this.#listeners.get(sessionId)?.(method, params as never);
+      return;
+    }
     const waiting = this.#pending.get(id);
     this.#pending.delete(id);
     if (error) waiting?.reject(new Error(JSON.stringify(error)));
@@ -137,17 +145,19 @@ function createPage(send: Page['send']): Page {
     await send('Page.navigate', { url });
     await waitFor('document.readyState === "complete"', 'the end of loading');
   };
-  return { open, evaluate, waitFor, send, requests: [], complaints: [] };
+  return { open, evaluate, waitFor, send, requests: [], responses: [], complaints: [] };
 }
 
 type Recorded = {
   request: Page['requests'][number];
+  response: Page['responses'][number];
   entry: { level: string; text: string };
   exceptionDetails: { text: string; exception?: { description?: string } };
 };
 
 function record(page: Page, method: string, params: Recorded): void {
   if (method === 'Network.requestWillBeSent') page.requests.push(params.request);
+  if (method === 'Network.responseReceived') page.responses.push(params.response);
   if (method === 'Log.entryAdded' && params.entry.level === 'error') page.complaints.push(params.entry.text);
   if (method === 'Runtime.exceptionThrown') {
     page.complaints.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);

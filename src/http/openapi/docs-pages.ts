@@ -25,7 +25,7 @@ export async function docsPages(app: FastifyInstance, { docs, publicUrl, respons
     contentWithEnd('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger()).slice(0, -1))),
   );
   app.get('/openapi.json', access, async (request, reply) => {
-    const servers = JSON.stringify([{ url: publicAddress(request, publicUrl) }]);
+    const servers = JSON.stringify([{ url: publicAddress(request, publicUrl) || '/' }]);
     return sendContent(request, reply, (await document())(`,"servers":${servers}}`), { ...REVALIDATED, responses });
   });
   const icon = createOnce(() => staticContent('image/svg+xml', Buffer.from(ICON)));

@@ -2,7 +2,7 @@
 
 type Parameter = { $ref?: string; required?: boolean; example?: string; examples?: object };
 type Document = {
-  info: { description: string };
+  info: { description: string; contact?: object };
   servers: { url: string }[];
   paths: Record<string, Record<string, { parameters?: Parameter[] }>>;
   components: {
@@ -46,9 +46,11 @@ async function startReference(): Promise<void> {
   const invoice = schemas.CreateInvoiceBody?.examples?.[0];
   if (invoice) invoice.invoice_number = `INV-${Date.now()}`;
 
-  const firstCall = '#tag/interactions/GET/cases/{caseId}/interactions';
   const { info } = content;
-  info.description = info.description.replace(/\*\*(Get case interactions)\*\*/, `[$1](${firstCall})`);
+  const firstCall = '#tag/interactions/GET/cases/{caseId}/interactions';
+  const text = info.description.replace(/\*\*(Get case interactions)\*\*/, `[$1](${firstCall})`);
+  info.description = `![](${new URL('favicon.svg', address).pathname})\n\n${text}`;
+  delete info.contact;
 
   const isSpecified = ({ operation }: Operation) => Number(operation?.['x-specified'] ?? false);
   Scalar.createApiReference('#reference', {
@@ -58,6 +60,7 @@ async function startReference(): Promise<void> {
       securitySchemes: { bearer: { token: known.get('token') ?? '' } },
     },
     operationsSorter: (a: Operation, b: Operation) => isSpecified(b) - isSpecified(a),
+    customCss: '.light-mode { --scalar-color-accent: #0f5c5c } .dark-mode { --scalar-color-accent: #6fc7c0 }',
     withDefaultFonts: false,
     telemetry: false,
     hideClientButton: true,
