@@ -60,7 +60,7 @@ async function openForm(page: Page, group: string, method: string, path: string)
 async function fillIn(page: Page, name: string, value: string): Promise<void> {
   const cell = `document.querySelector('[id="${name}"] td:nth-child(3) [contenteditable]')`;
   await page.waitFor(`!!${cell}`, `the row ${name}`);
-  await page.evaluate(`${cell}.focus()`);
+  await page.evaluate(`(${cell}.focus(), document.execCommand('selectAll'))`);
   await page.send('Input.insertText', { text: value });
   await page.evaluate(`${cell}.blur()`);
 }
