@@ -714,7 +714,7 @@ export type UpdateAdviserBody = {
   video_provider?: 'jitsi' | 'zoom' | null | undefined;
 };
 
-export type AdviserRemoved = {
+export type Removed = {
   id: string;
   removed_at: string;
 };
@@ -771,11 +771,6 @@ export type UpdateCustomerBody = {
   email?: string | null | undefined;
   /** A phone number. Without a country code it belongs to the company's region. */
   phone?: string | null | undefined;
-};
-
-export type CustomerRemoved = {
-  id: string;
-  removed_at: string;
 };
 
 export type DefaultTag = {
@@ -1065,11 +1060,6 @@ export type UpdateWebhookEndpointBody = {
   state?: 'active' | 'disabled' | undefined;
 };
 
-export type WebhookEndpointRemoved = {
-  id: string;
-  removed_at: string;
-};
-
 export type RotateWebhookSecretBody = {
   /** How long deliveries are also signed with the old secret: 0 to 168 hours, 24 by default. */
   overlap_hours?: number | string | null | undefined;
@@ -1333,7 +1323,7 @@ export type GetAdviserAnswer = Adviser;
 
 export type UpdateAdviserAnswer = Adviser;
 
-export type RemoveAdviserAnswer = AdviserRemoved;
+export type RemoveAdviserAnswer = Removed;
 
 export type RestoreAdviserAnswer = Adviser;
 
@@ -1355,7 +1345,7 @@ export type GetCustomerAnswer = Customer;
 
 export type UpdateCustomerAnswer = Customer;
 
-export type RemoveCustomerAnswer = CustomerRemoved;
+export type RemoveCustomerAnswer = Removed;
 
 export type RestoreCustomerAnswer = Customer;
 
@@ -1417,7 +1407,7 @@ export type GetWebhookEndpointAnswer = WebhookEndpoint;
 
 export type UpdateWebhookEndpointAnswer = WebhookEndpoint;
 
-export type RemoveWebhookEndpointAnswer = WebhookEndpointRemoved;
+export type RemoveWebhookEndpointAnswer = Removed;
 
 export type RotateWebhookSecretAnswer = WebhookEndpointWithSecret;
 

@@ -40,7 +40,4 @@ export const AdviserRecord = Type.Object(
 );
 export const AdviserList = Type.Array(AdviserRecord);
 
-export const AdviserRemoved = Type.Object(
-  { id: uuid(), removed_at: instant() },
-  { title: 'AdviserRemoved', additionalProperties: false },
-);
+export { Removed as AdviserRemoved } from '../../kernel/validation/schema-types.ts';

@@ -47,7 +47,4 @@ export const CustomerRecord = Type.Object(
 );
 export const CustomerList = Type.Array(CustomerRecord);
 
-export const CustomerRemoved = Type.Object(
-  { id: uuid(), removed_at: instant() },
-  { title: 'CustomerRemoved', additionalProperties: false },
-);
+export { Removed as CustomerRemoved } from '../../kernel/validation/schema-types.ts';

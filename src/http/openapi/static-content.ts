@@ -114,7 +114,8 @@ export function sendContent(
   if (isListed(headers['if-none-match'], etag)) return reply.status(304).send();
   reply.headers({ 'content-type': type, 'content-length': length });
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  if (method === 'HEAD') return reply.send();
+  // Fastify keeps the length that belongs to GET only for a stream.
+  if (method === 'HEAD') return reply.send(Readable.from([]));
   responses.countPublicResponse(socket, length);
   return reply.send(inSlices(parts));
 }

@@ -78,6 +78,12 @@ export const wallTime = (options: Options = {}) =>
     ...options,
   });
 
+/** The response when a record of the company was removed. */
+export const Removed = Type.Object(
+  { id: uuid(), removed_at: instant() },
+  { title: 'Removed', additionalProperties: false },
+);
+
 /** The response of a deletion. */
 export const Deleted = Type.Object(
   { id: Type.String(), deleted_at: instant() },

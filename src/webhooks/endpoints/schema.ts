@@ -83,7 +83,4 @@ export const EndpointWithSecret = Type.Object(
   { title: 'WebhookEndpointWithSecret', additionalProperties: false },
 );
 
-export const EndpointRemoved = Type.Object(
-  { id: uuid(), removed_at: instant() },
-  { title: 'WebhookEndpointRemoved', additionalProperties: false },
-);
+export { Removed as EndpointRemoved } from '../../kernel/validation/schema-types.ts';
