@@ -21,10 +21,10 @@ else if ((await readFile(file, 'utf8')) !== generated) {
   process.exitCode = 1;
 }
 
-/** Short objects on one line and tabs make the file a third smaller. The file itself is not checked by biome. */
+/** Short objects on one line and small indents make the file a third smaller. The file itself is not checked by biome. */
 function format(json: string): string {
   const biome = fileURLToPath(new URL('../node_modules/.bin/biome', import.meta.url));
-  return execFileSync(biome, ['format', '--indent-style=tab', '--stdin-file-path=document.json'], {
+  return execFileSync(biome, ['format', '--indent-width=1', '--stdin-file-path=document.json'], {
     input: json,
     encoding: 'utf8',
     maxBuffer: MAX_DOCUMENT_BYTES,
