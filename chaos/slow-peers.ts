@@ -87,7 +87,8 @@ export const slowPeers: ChaosTest = {
       await deployment.sql('ANALYZE interactions');
       const request = () => ({ method: 'POST', path, body: { type: 'phone', notes: 'during slow peers' } });
       const undisturbed = await sendLoad(client, results, { callers: 10, seconds: 2, request });
-      const script = /"(\/docs\/[^"]+\.js)"/.exec(await (await fetch(`${deployment.url}/docs`)).text())?.[1] as string;
+      const page = await (await fetch(`${deployment.url}/docs`)).text();
+      const script = `/${/"(docs\/reference\.[^"]+)"/.exec(page)?.[1]}`;
       await (await fetch(`${deployment.url}/openapi.json`)).text();
       await client.send({ method: 'GET', path });
 

@@ -3,32 +3,35 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { AUDIT_LOGS } from '../src/server/audit-logs.ts';
 import { EVENT_SNAPSHOTS } from './event-snapshots.ts';
-import { comment, type Direction, type Schema, toField, toType } from './schema-types.ts';
+import { comment, componentName, type Direction, type Schema, toField, toType } from './schema-types.ts';
 
 /** Writes packages/client/src/operations.ts from openapi.json; with --check, fails if the committed copy differs. */
 
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema };
+type Reference = { $ref: string };
 type Content = { content?: { 'application/json'?: { schema: Schema } } };
 type Operation = {
   operationId: string;
   tags: string[];
   summary: string;
   description: string;
-  parameters?: Parameter[];
+  parameters?: (Parameter | Reference)[];
   requestBody?: Content & { required?: boolean };
   security: object[];
   responses: Record<string, Content>;
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: { Problem: Schema } };
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> };
 };
 
 /** Methods of the client that are not operations; see packages/client/src/methods.ts. */
 const RESERVED_METHODS = ['pages', 'entries'];
 const target = 'packages/client/src/operations.ts';
 const root = new URL('../', import.meta.url);
-const document: Document = JSON.parse(await readFile(new URL('openapi.json', root), 'utf8'));
+const document: Document = withoutScalarReferences(
+  JSON.parse(await readFile(new URL('openapi.json', root), 'utf8')) as Document,
+);
 const generated = format(generate(document));
 
 if (!process.argv.includes('--check')) await writeFile(new URL(target, root), generated);
@@ -39,27 +42,29 @@ else if ((await readFile(new URL(target, root), 'utf8')) !== generated) {
 
 function generate({ paths, components }: Document): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+      parameters: parametersOf(operation, components.parameters),
+    })),
   );
-  const ids = new Set(operations.map(({ operationId }) => operationId));
-  const included = operations.filter(({ tags, operationId: id }) => {
-    const first = /^(.+)_\d+$/.exec(id)?.[1];
-    return !tags.includes('Alternative forms') && !(first && ids.has(first));
-  });
 
-  const reserved = included.find(({ operationId }) => RESERVED_METHODS.includes(operationId));
+  const reserved = operations.find(({ operationId }) => RESERVED_METHODS.includes(operationId));
   if (reserved) throw new Error(`operation ${reserved.operationId} has the name of a built-in method of the client`);
 
   const types: string[] = [];
-  const nameByType = new Map<string, string>();
+  const sentComponents = componentsIn(operations.map(({ requestBody }) => requestBody));
+  for (const [name, schema] of Object.entries(components.schemas)) {
+    const direction = sentComponents.has(name) ? 'sent' : 'received';
+    types.push(`export type ${name} = ${toType(schema, direction, name)};`);
+  }
   const named = (name: string, type: string): string => {
-    types.push(`export type ${name} = ${nameByType.get(type) ?? type};`);
-    if (!nameByType.has(type)) nameByType.set(type, name);
+    if (name !== type) types.push(`export type ${name} = ${type};`);
     return name;
   };
-  named('Problem', toType(components.schemas.Problem, 'received', 'Problem'));
 
-  const declarations = included.map((operation) => {
+  const declarations = operations.map((operation) => {
     const name = operation.operationId.replace(/^./, (letter) => letter.toUpperCase());
     const bodySchema = operation.requestBody && schemaOf(operation.requestBody, `${name}: request`);
     const body = bodySchema && named(`${name}Body`, toType(bodySchema, 'sent', `${name}Body`));
@@ -72,8 +77,8 @@ function generate({ paths, components }: Document): string {
     return `${comment(description)}${operation.operationId}: { input: ${input}; answer: ${answer} };`;
   });
 
-  const operationTable = included.map((operation) => {
-    const { operationId, method, path, parameters = [], security } = operation;
+  const operationTable = operations.map((operation) => {
+    const { operationId, method, path, parameters, security } = operation;
     const query = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
     const headers = parameters
       .filter((parameter) => parameter.in === 'header')
@@ -114,6 +119,35 @@ function eventTypes(): string[] {
   ];
 }
 
+/** The client always sends Content-Type, so it is no part of the input. */
+function parametersOf({ parameters = [] }: Operation, components: Record<string, Parameter>): Parameter[] {
+  const resolved = parameters.map((one) => ('$ref' in one ? (components[componentName(one.$ref)] as Parameter) : one));
+  return resolved.filter(({ name }) => name !== 'Content-Type');
+}
+
+/** A component that is only text or a number, such as a UUID, gets no type of its own. */
+function withoutScalarReferences(parsed: Document): Document {
+  const { schemas } = parsed.components;
+  const isScalar = ({ type, enum: values }: Schema) => type !== 'object' && values === undefined;
+  const scalars = new Map(Object.entries(schemas).filter(([, schema]) => isScalar(schema)));
+  for (const name of scalars.keys()) delete schemas[name];
+  const replace = (_key: string, value: unknown) => {
+    const scalar = scalars.get(componentName((value as Reference | null)?.$ref ?? ''));
+    return scalar ? { ...scalar, ...(value as object), $ref: undefined } : value;
+  };
+  return JSON.parse(JSON.stringify(parsed, replace));
+}
+
+/** Returns the names of the components that a part of the document uses, directly or indirectly. */
+function componentsIn(part: unknown, found = new Set<string>()): Set<string> {
+  for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    if (found.has(name)) continue;
+    found.add(name);
+    componentsIn(document.components.schemas[name], found);
+  }
+  return found;
+}
+
 function schemaOf({ content }: Content, location: string): Schema {
   const schema = content?.['application/json']?.schema;
   if (!schema) throw new Error(`${location} has no JSON schema`);
@@ -121,7 +155,10 @@ function schemaOf({ content }: Content, location: string): Schema {
 }
 
 /** Returns the type of the input: one object with the parameters, the headers and the body. */
-function inputOf({ operationId, parameters = [], requestBody }: Operation, body: string | undefined): string {
+function inputOf(
+  { operationId, parameters, requestBody }: Omit<Operation, 'parameters'> & { parameters: Parameter[] },
+  body: string | undefined,
+): string {
   const names = new Set(['body', 'signal']);
   const sent: Direction = 'sent';
   const fields = parameters.map((parameter) => {

@@ -1,6 +1,8 @@
 /** Converts schemas of the OpenAPI document to TypeScript types. Throws on keywords that it does not know. */
 
 export type Schema = {
+  /** Leads to a component, which has a type of its own. */
+  $ref?: string;
   type?: string | string[];
   description?: string;
   enum?: (string | number | boolean | null)[];
@@ -21,6 +23,7 @@ const IGNORED_LIMITS = ['minimum', 'maximum', 'maxItems', 'maxProperties'];
 const KNOWN_KEYWORDS = new Set([...TYPE_KEYWORDS, ...IGNORED_KEYWORDS, ...IGNORED_LIMITS]);
 
 export function toType(schema: Schema, direction: Direction, location: string): string {
+  if (schema.$ref) return componentName(schema.$ref);
   const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
   if (unknown) throw new Error(`${location}: unknown keyword "${unknown}"; add it to scripts/schema-types.ts`);
   if (schema.anyOf) return schema.anyOf.map((option, i) => toType(option, direction, `${location}/${i}`)).join(' | ');
@@ -29,6 +32,8 @@ export function toType(schema: Schema, direction: Direction, location: string): 
   if (types.length === 0) throw new Error(`${location}: the schema has no type`);
   return types.map((type) => simpleType(type, schema, direction, location)).join(' | ');
 }
+
+export const componentName = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
 function simpleType(type: string, schema: Schema, direction: Direction, location: string): string {
   switch (type) {

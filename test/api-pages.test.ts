@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -10,24 +12,37 @@ import { startApp } from './harness/app.ts';
 const ORIGIN = 'https://app.example';
 const app = await startApp({ corsOrigins: [ORIGIN] });
 const without = await startApp({ docs: false });
+const PUBLIC_URL = 'https://company.example/records';
+const behindProxy = await startApp({ publicUrl: PUBLIC_URL });
 
 type Fetched = { status: number; headers: IncomingMessage['headers']; bytes: Buffer };
 
-async function fetched(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Fetched> {
-  const [response] = (await once(httpGet(app.baseUrl + path, { headers, method }), 'response')) as [IncomingMessage];
+async function fetched(
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+  { baseUrl } = app,
+): Promise<Fetched> {
+  const [response] = (await once(httpGet(baseUrl + path, { headers, method }), 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   return { status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) };
 }
 
-async function scriptPath(): Promise<string> {
+async function scriptPath(name = 'reference'): Promise<string> {
   const { bytes } = await fetched('/docs');
-  const path = /<script src="([^"]+)"/.exec(bytes.toString())?.[1];
+  const path = new RegExp(`<script src="(docs/${name}\\.[^"]+)"`).exec(bytes.toString())?.[1];
   assert.ok(path, bytes.toString());
-  return path;
+  return `/${path}`;
 }
 
-const PATHS = { page: async () => '/docs', script: scriptPath, document: async () => '/openapi.json' };
+const PATHS = {
+  page: async () => '/docs',
+  script: scriptPath,
+  'start script': () => scriptPath('start'),
+  document: async () => '/openapi.json',
+  icon: async () => '/favicon.svg',
+};
 
 for (const [name, pathOf] of Object.entries(PATHS)) {
   test(`the ${name} is the same in every encoding, and has its length and an ETag of its own in each`, async () => {
@@ -75,10 +90,11 @@ for (const [name, pathOf] of Object.entries(PATHS)) {
   });
 }
 
-test('the script is cached for ever under a path with its hash; the page and the document are revalidated', async () => {
-  const path = await scriptPath();
-  assert.match(path, /^\/docs\/[\w.-]+\.js$/);
-  assert.equal((await fetched(path)).headers['cache-control'], 'public, max-age=31536000, immutable');
+test('a script is cached for ever under a path with its hash; the page and the document are revalidated', async () => {
+  for (const path of [await scriptPath(), await scriptPath('start')]) {
+    assert.match(path, /^\/docs\/\w+\.[\w-]{22}\.js$/);
+    assert.equal((await fetched(path)).headers['cache-control'], 'public, max-age=31536000, immutable');
+  }
   for (const revalidated of ['/docs', '/docs/', '/openapi.json']) {
     assert.equal((await fetched(revalidated)).headers['cache-control'], 'no-cache');
   }
@@ -129,4 +145,150 @@ test('DOCS=off leaves out the reference and keeps the document', async () => {
     assert.deepEqual([status, body.code], [404, 'not_found'], path);
   }
   assert.equal((await without.anonymous.get('/openapi.json')).status, 200);
+});
+
+/* ---- the address of the service ---- */
+
+const serversOf = async (headers: Record<string, string>, at = app) =>
+  JSON.parse((await fetched('/openapi.json', headers, 'GET', at)).bytes.toString()).servers;
+
+for (const host of ['records.example', 'records.example:8443', '127.0.0.1:80', '[::1]:8080', 'my_host-1']) {
+  test(`the document names the host of the request: ${host}`, async () => {
+    assert.deepEqual(await serversOf({ host }), [{ url: `http://${host}` }]);
+  });
+}
+
+for (const host of ['a;b', 'a$b', "a'b", '%41', 'a,b', '(a)', ':80', 'a'.repeat(300)]) {
+  test(`the document does not repeat the host "${host.slice(0, 10)}"`, async () => {
+    assert.deepEqual(await serversOf({ host }), [{ url: '/' }]);
+    const { bytes } = await fetched('/', { host });
+    assert.deepEqual(JSON.parse(bytes.toString()).links.docs, '/docs');
+  });
+}
+
+test('a header of a proxy does not change the address, PUBLIC_URL does', async () => {
+  const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' };
+  assert.deepEqual(await serversOf(forged), [{ url: app.baseUrl }]);
+  assert.deepEqual(await serversOf({ host: 'other.example' }, behindProxy), [{ url: PUBLIC_URL }]);
+});
+
+test('the document of each host has its own ETag and decodes to its own address', async () => {
+  const tags = new Set<unknown>();
+  for (const host of ['one.example', 'two.example']) {
+    for (const [encoding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const { headers, bytes } = await fetched('/openapi.json', { host, 'accept-encoding': encoding });
+      assert.equal(headers['content-encoding'], encoding);
+      assert.equal(JSON.parse(decode(bytes).toString()).servers[0].url, `http://${host}`);
+      tags.add(headers.etag);
+    }
+  }
+  assert.equal(tags.size, 4);
+});
+
+test('every link of the pages is relative, so that they work under any path', async () => {
+  for (const [path, headers] of [
+    ['/docs', {}],
+    ['/docs/', {}],
+    ['/', { accept: 'text/html' }],
+  ] as const) {
+    const text = (await fetched(path, headers)).bytes.toString();
+    const links = [...text.matchAll(/(?:src|href|data-document)="([^"]+)"/g)].map(([, link = '']) => link);
+    assert.ok(links.length > 3);
+    for (const link of links) {
+      assert.doesNotMatch(link, /^(\/|\w+:)/);
+      const { pathname } = new URL(link, new URL(`/records${path}`, app.baseUrl));
+      assert.ok(pathname.startsWith('/records/'), `${path}: ${link}`);
+      assert.equal((await fetched(pathname.slice('/records'.length))).status, 200, link);
+    }
+  }
+});
+
+test('the icon is an image at both of its addresses', async () => {
+  for (const path of ['/favicon.svg', '/favicon.ico']) {
+    const { headers, bytes } = await fetched(path);
+    assert.equal(headers['content-type'], 'image/svg+xml');
+    assert.match(bytes.toString(), /^<svg xmlns=/);
+  }
+});
+
+/* ---- the page at / ---- */
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
+
+for (const [accept, type] of [
+  [undefined, 'application/json'],
+  ['*/*', 'application/json'],
+  ['application/json', 'application/json'],
+  ['application/json, text/html', 'application/json'],
+  ['text/html;q=0.5, application/json', 'application/json'],
+  ['text/html;q=0', 'application/json'],
+  ['nonsense', 'application/json'],
+  [BROWSER, 'text/html'],
+  ['text/html', 'text/html'],
+  ['application/json;q=0.9, text/html', 'text/html'],
+] as const) {
+  test(`/ answers Accept "${accept}" with ${type}, to GET and to HEAD`, async () => {
+    const headers: Record<string, string> = accept === undefined ? {} : { accept };
+    const [got, head] = [await fetched('/', headers), await fetched('/', headers, 'HEAD')];
+    assert.deepEqual([got.status, head.status, head.bytes.length], [200, 200, 0]);
+    for (const answer of [got, head]) {
+      assert.equal(answer.headers['content-type'], `${type}; charset=utf-8`);
+      assert.equal(answer.headers['content-length'], String(got.bytes.length));
+      assert.match(String(answer.headers.vary), /\bAccept\b(?!-)/);
+      assert.match(String(answer.headers['cache-control']), /^public, max-age=\d$/);
+    }
+  });
+}
+
+test('/ tells a program the name, the version, whether the service is ready, and where the pages are', async () => {
+  const body = JSON.parse((await fetched('/')).bytes.toString());
+  assert.equal(body.name, 'Case Records');
+  assert.equal(body.version, JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')).version);
+  assert.equal(body.status, 'ready');
+  assert.deepEqual(Object.keys(body.links), ['docs', 'openapi', 'health', 'readiness', 'metrics']);
+  for (const link of Object.values<string>(body.links)) {
+    assert.ok(link.startsWith(`${app.baseUrl}/`));
+    assert.equal((await fetched(link.slice(app.baseUrl.length))).status, 200, link);
+  }
+  const public_ = JSON.parse((await fetched('/', {}, 'GET', behindProxy)).bytes.toString());
+  assert.equal(public_.links.docs, `${PUBLIC_URL}/docs`);
+});
+
+test('the page at / runs no script, and its policy allows only its own style', async () => {
+  const { headers, bytes } = await fetched('/', { accept: 'text/html' });
+  const text = bytes.toString();
+  const style = /<style>([^<]+)<\/style>/.exec(text)?.[1] ?? '';
+  const hash = createHash('sha256').update(style).digest('base64');
+  const policy = String(headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'/);
+  assert.ok(policy.includes(`style-src 'sha256-${hash}'`));
+  assert.doesNotMatch(policy, /script-src|unsafe/);
+  assert.doesNotMatch(text, /<script|\son\w+=|style="/);
+});
+
+test('/ without the reference does not link to it', async () => {
+  assert.equal(JSON.parse((await fetched('/', {}, 'GET', without)).bytes.toString()).links.docs, undefined);
+  const html = (await fetched('/', { accept: 'text/html' }, 'GET', without)).bytes.toString();
+  assert.doesNotMatch(html, /href="docs"/);
+});
+
+test('/ says when the service is not ready, with one check of the database per second for all callers', async () => {
+  let queries = 0;
+  const counting = await startApp();
+  const { queryFirst } = counting.db;
+  counting.db.queryFirst = (...parameters: Parameters<typeof queryFirst>) => {
+    queries++;
+    return queryFirst.apply(counting.db, parameters) as never;
+  };
+  const status = async () => JSON.parse((await fetched('/', {}, 'GET', counting)).bytes.toString()).status;
+  const asked = await Promise.all(Array.from({ length: 50 }, status));
+  assert.deepEqual([new Set(asked), queries], [new Set(['ready']), 1]);
+  const version = '(SELECT max(version) FROM migrations)';
+  await counting.sql(`DELETE FROM migrations WHERE version = ${version}`);
+  assert.deepEqual([await status(), queries], ['ready', 1]);
+  counting.clock.advance({ seconds: 1 });
+  assert.deepEqual([await status(), await status(), queries], ['not ready', 'not ready', 2]);
 });

@@ -49,7 +49,7 @@ async function rejection(call: Promise<unknown>): Promise<CaseRecordsError> {
 
 const chosen = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods)
-    .filter(([, { tags, operationId }]) => !tags.includes('Alternative forms') && !/_\d$/.test(operationId))
+    .filter(([, { isAlternative }]) => !isAlternative)
     .map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
 );
 

@@ -61,7 +61,8 @@ for (const [how, lose] of WAYS_TO_LOSE) {
     const second = await read();
     assert.deepEqual(renewed, second);
     assert.notEqual(second.token, first.token);
-    assert.deepEqual({ ...second, token: '' }, { ...first, token: '' });
+    const changed = { token: '', docs_url: '' };
+    assert.deepEqual({ ...second, ...changed }, { ...first, ...changed });
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal(await status(second.token), 200);
     assert.equal(await status(first.token), 401);
@@ -73,7 +74,8 @@ for (const [how, lose] of WAYS_TO_LOSE) {
 test('a file that is whole keeps its token and follows the address', async () => {
   const { first, start, read, status } = await started();
   assert.deepEqual(await start('http://127.0.0.1:1'), {});
-  assert.deepEqual(await read(), { ...first, base_url: 'http://127.0.0.1:1' });
+  const docsUrl = `http://127.0.0.1:1/docs#token=${first.token}&case=${first.case_id}`;
+  assert.deepEqual(await read(), { ...first, base_url: 'http://127.0.0.1:1', docs_url: docsUrl });
   assert.equal(await status(first.token), 200);
 });
 

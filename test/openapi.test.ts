@@ -36,6 +36,12 @@ const ALTERNATIVE_FORMS = [
   'post /cases/{caseId}/appointments/{appointmentID}',
 ];
 
+const NAMED = [
+  ...['AddressBookEntry', 'Interaction', 'Invoice', 'InvoiceItem', 'Appointment', 'Payment', 'Message', 'Meeting'],
+  ...['AddressBookEntryBody', 'InteractionBody', 'CreateInvoiceBody', 'CreateAppointmentBody', 'Problem', 'Fault'],
+  ...['Company', 'Case', 'Customer', 'Adviser', 'ApiKey', 'ApiClient', 'WebhookEndpoint', 'AuditEvent'],
+];
+
 // biome-ignore lint/suspicious/noExplicitAny: any part of the document
 const operations: [name: string, operation: any][] = Object.entries<Record<string, object>>(committed.paths).flatMap(
   ([path, methods]) =>
@@ -54,11 +60,18 @@ function resolve(part: any): any {
   );
 }
 
-test('/openapi.json is the document that is committed', async () => {
+test('/openapi.json is the document that is committed, with the address of this service', async () => {
   const answer = await plain('/openapi.json');
   assert.equal(answer.status, 200);
   assert.match(String(answer.headers['content-type']), /^application\/json/);
-  assert.deepEqual(answer.body, committed);
+  assert.deepEqual(answer.body, { ...committed, servers: [{ url: app.baseUrl }] });
+});
+
+test('the document is smaller than 300 kB, as it is committed and as it is served', async () => {
+  const answer = await plain('/openapi.json');
+  for (const text of [readFileSync(new URL('../openapi.json', import.meta.url), 'utf8'), answer.text]) {
+    assert.ok(Buffer.byteLength(text) < 300_000, String(Buffer.byteLength(text)));
+  }
 });
 
 test('the document is OpenAPI 3.1 with a title, a version and a description', () => {
@@ -66,19 +79,109 @@ test('the document is OpenAPI 3.1 with a title, a version and a description', ()
   for (const member of ['title', 'version', 'description']) assert.ok(committed.info[member], member);
 });
 
-const isAddition = ({ tags }: { tags: string[] }) =>
-  /^(Additions|Management|Operator|OAuth|Webhooks)/.test(tags[0] ?? '');
+const isAddition = (operation: { 'x-specified'?: true }) => !operation['x-specified'];
 
-test('the document lists the twelve operations and their alternative forms, and nothing else in their groups', () => {
-  const own = operations.filter(([, operation]) => !isAddition(operation));
-  const listed = own.map(([name]) => name).filter((name) => name.includes('/cases/'));
-  assert.deepEqual(listed.toSorted(), [...THE_TWELVE, ...ALTERNATIVE_FORMS].sort());
+test('exactly the twelve operations are marked as specified, and they name their alternative forms', () => {
+  const marked = operations.filter(([, operation]) => !isAddition(operation));
+  assert.deepEqual(marked.map(([name]) => name).toSorted(), THE_TWELVE.toSorted());
+  const forms = marked.flatMap(([, operation]): string[] => operation['x-alternatives'] ?? []);
+  const lowerCase = forms.map((form) => form.replace(/^\w+/, (method) => method.toLowerCase()));
+  assert.deepEqual([...new Set(lowerCase)].toSorted(), ALTERNATIVE_FORMS.toSorted());
 });
 
-test('every operation has an operationId of its own', () => {
+test('an alternative form is told in the description, and is no operation of its own', () => {
+  for (const [name, operation] of operations) {
+    for (const form of operation['x-alternatives'] ?? []) {
+      assert.ok(operation.description.includes(`\`${form}\``), `${name}: ${form}`);
+      const [method, path] = form.split(' ');
+      assert.equal(committed.paths[path]?.[method.toLowerCase()], undefined, form);
+    }
+  }
+});
+
+test('every operation has an operationId of its own, without a number at its end', () => {
   const ids = operations.map(([, operation]) => operation.operationId);
-  assert.ok(ids.every((id) => /^[A-Za-z]\w*$/.test(id)));
+  for (const id of ids) assert.match(id, /^[a-z][A-Za-z]*$/);
   assert.equal(new Set(ids).size, ids.length);
+});
+
+test('records, bodies, problems and faults are named components', () => {
+  const names = Object.keys(committed.components.schemas);
+  for (const name of NAMED) assert.ok(names.includes(name), name);
+});
+
+/** Calls `visit` with every schema below a part of the document, and whether it is a component. */
+// biome-ignore lint/suspicious/noExplicitAny: any part of the document
+function visitSchemas(part: any, visit: (schema: any, path: string) => void, path = ''): void {
+  if (typeof part !== 'object' || part === null) return;
+  if (!Array.isArray(part) && (part.type !== undefined || part.anyOf || part.$ref)) visit(part, path);
+  for (const [key, value] of Object.entries(part)) {
+    if (!['examples', 'example', 'default', 'enum'].includes(key)) visitSchemas(value, visit, `${path}/${key}`);
+  }
+}
+
+test('no object is described twice', () => {
+  const places = new Map<string, string>();
+  visitSchemas({ paths: committed.paths, components: committed.components }, (schema, path) => {
+    if (!schema.properties || [schema.type].flat()[0] !== 'object') return;
+    const { description, ...shape } = schema;
+    const text = JSON.stringify(shape);
+    assert.equal(places.get(text), undefined, `${path} repeats ${places.get(text)}`);
+    places.set(text, path);
+  });
+  assert.ok(places.size > 60);
+});
+
+test('every component is used, and every tag is declared, used and in one group', () => {
+  const text = JSON.stringify(committed);
+  for (const [kind, components] of Object.entries<object>(committed.components)) {
+    if (kind === 'securitySchemes') continue;
+    for (const name in components) assert.ok(text.includes(`"#/components/${kind}/${name}"`), `${kind}/${name}`);
+  }
+  const declared = committed.tags.map(({ name }: { name: string }) => name);
+  const used = new Set(operations.flatMap(([, { tags }]): string[] => tags));
+  assert.deepEqual([...used].toSorted(), declared.toSorted());
+  assert.deepEqual(
+    committed['x-tagGroups'].flatMap((group: { tags: string[] }) => group.tags),
+    declared,
+  );
+});
+
+test('the groups of the specified operations come first, and no group is called an addition', () => {
+  const declared = committed.tags.map(({ name }: { name: string }) => name);
+  assert.deepEqual(declared.slice(0, 4), ['Address book', 'Interactions', 'Invoices', 'Appointments']);
+  assert.doesNotMatch(declared.join(), /addition/i);
+});
+
+test('every example is valid', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  visitSchemas(committed.components.schemas, (schema, path) => {
+    const validate = schema.examples && ajv.compile({ ...schema, components: committed.components });
+    for (const example of schema.examples ?? []) assert.ok(validate(example), `${path}: ${JSON.stringify(example)}`);
+  });
+});
+
+test('an optional parameter has no example, which a reference page would send', () => {
+  const all = [...Object.values(committed.components.parameters), ...operations.flatMap(([, one]) => one.parameters)];
+  for (const parameter of all.filter(Boolean).map(resolve)) {
+    if (parameter.required) continue;
+    assert.equal(
+      parameter.example ?? parameter.examples ?? resolve(parameter.schema).examples,
+      undefined,
+      parameter.name,
+    );
+  }
+});
+
+test('a specified operation without a body has the header that the specification demands', () => {
+  for (const [name, operation] of operations) {
+    const header = (operation.parameters ?? [])
+      .map(resolve)
+      .find((one: { name: string }) => one.name === 'Content-Type');
+    assert.equal(header !== undefined, !isAddition(operation) && !operation.requestBody, name);
+    if (header)
+      assert.deepEqual([header.in, header.required, header.schema.enum], ['header', true, ['application/json']]);
+  }
 });
 
 for (const [name, operation] of operations.filter(([, operation]) => !isAddition(operation))) {
@@ -95,8 +198,9 @@ for (const [name, operation] of operations.filter(([, operation]) => !isAddition
       ['oauth2', undefined],
     ]);
     for (const status of ['400', '401', '403', '404', '413', '429', '500']) {
-      const response = resolve(operation.responses[status]);
+      const response = resolve(operation.responses[status] ?? operation.responses.default);
       assert.ok(response?.description, status);
+      assert.ok(operation.responses[status] || response.description.includes(`- ${status}: `), status);
       assert.ok(response.content['application/problem+json'].schema, status);
     }
     const success = resolve(operation.responses['200']);
@@ -122,7 +226,9 @@ for (const [name, operation] of operations.filter(([, operation]) => !isAddition
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const contents = [operation.requestBody, ...Object.values(operation.responses)].filter(Boolean).map(resolve);
     for (const { content } of contents) {
-      for (const { schema } of Object.values<{ schema: object }>(content)) ajv.compile(resolve(schema));
+      for (const { schema } of Object.values<{ schema: { $ref?: string } }>(content)) {
+        ajv.compile({ ...schema, components: committed.components });
+      }
     }
   });
 }
@@ -134,18 +240,16 @@ test('every reference of the document leads somewhere', () => {
 });
 
 test('the filter of operation 7 is documented as an optional query parameter', () => {
-  const [parameter] = committed.paths['/cases/{caseId}/invoices'].get.parameters.filter(
-    (candidate: { in: string }) => candidate.in === 'query',
-  );
+  const [parameter] = committed.paths['/cases/{caseId}/invoices'].get.parameters
+    .map(resolve)
+    .filter((candidate: { in: string }) => candidate.in === 'query');
   assert.equal(parameter.name, 'show_cancelled_items');
   assert.notEqual(parameter.required, true);
 });
 
-test('the body of the POST that may delete is optional, every other body required', () => {
-  for (const [name, operation] of operations) {
-    const { requestBody } = operation;
-    if (!requestBody || isAddition(operation)) continue;
-    assert.equal(requestBody.required ?? false, name !== 'post /cases/{caseId}/appointments/{appointmentID}', name);
+test('every body of a specified operation is required', () => {
+  for (const [name, { requestBody }] of operations.filter(([, operation]) => !isAddition(operation))) {
+    if (requestBody) assert.equal(requestBody.required, true, name);
   }
 });
 
@@ -189,7 +293,7 @@ test('/docs tells the browser to load nothing from another host', async () => {
 test('everything that /docs refers to is there', async () => {
   const { text } = await page('/docs');
   for (const reference of references(text).filter((candidate) => !candidate.startsWith('data:'))) {
-    const address = new URL(reference, new URL('/docs/', app.baseUrl));
+    const address = new URL(reference, new URL('/docs', app.baseUrl));
     const answer = await plain(address.pathname + address.search);
     assert.equal(answer.status, 200, reference);
   }

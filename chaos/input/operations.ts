@@ -18,16 +18,14 @@ export type Operation = {
 };
 
 type DescribedOperation = {
-  tags: string[];
+  'x-specified'?: boolean;
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   security?: Record<string, string[]>[];
 };
 
-const SPECIFIED_TAGS = ['Address book', 'Interactions', 'Invoices', 'Appointments', 'Alternative forms'];
-
-const weightOf = ({ tags, requestBody }: DescribedOperation): number =>
-  requestBody ? (tags.some((tag) => SPECIFIED_TAGS.includes(tag)) ? 8 : 3) : 1;
+const weightOf = ({ requestBody, 'x-specified': isSpecified }: DescribedOperation): number =>
+  requestBody ? (isSpecified ? 8 : 3) : 1;
 
 export const operations: Operation[] = Object.entries(
   document.paths as unknown as Record<string, Record<string, DescribedOperation>>,

@@ -4,6 +4,8 @@ import { writeDurably } from '../kernel/durable-file.ts';
 /** The content of demo.json. */
 export type Demo = {
   base_url: string;
+  /** The API reference with token and case filled in. A browser does not send the part after `#`. */
+  docs_url: string;
   token: string;
   case_id: string;
   time_zone: string;
@@ -37,3 +39,10 @@ export async function writeDemo(file: string, demo: Demo): Promise<void> {
 export async function markDemoRemoved(file: string, now: Temporal.Instant): Promise<void> {
   await writeDurably(file, `${JSON.stringify({ removed_at: now.toString() })}\n`, { mode: 0o600 });
 }
+
+/** Adds the addresses of the service. */
+export const demoAt = (baseUrl: string, demo: Omit<Demo, 'base_url' | 'docs_url'>): Demo => ({
+  ...demo,
+  base_url: baseUrl,
+  docs_url: `${baseUrl}/docs#${new URLSearchParams({ token: demo.token, case: demo.case_id })}`,
+});

@@ -14,7 +14,7 @@ import { EndCredentialQuery } from './credentials/descendants.schema.ts';
 import { revokeKey, storeKey } from './credentials/keys/verbs.ts';
 import { secretHash } from './credentials/secrets.ts';
 import * as sql from './demo.sql.ts';
-import { type Demo, readDemo, writeDemo } from './demo-file.ts';
+import { type Demo, demoAt, readDemo, writeDemo } from './demo-file.ts';
 import { CustomTagBody } from './tags/schema.ts';
 import { createCustomTag, listDefaultTags } from './tags/verbs.ts';
 
@@ -32,6 +32,7 @@ const CUSTOMERS = [
 ];
 const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
+type DemoContent = Parameters<typeof demoAt>[1];
 type DemoOptions = { baseUrl: string; file: string };
 /** What `ensureDemo` changed: created the company, replaced its key because the file was lost, or neither. */
 type EnsuredDemo = { created?: Demo; renewed?: Demo };
@@ -48,7 +49,7 @@ export async function ensureDemo(db: Database, clock: Clock, options: DemoOption
   const renewed = lost ? await renewDemo(db, clock, options) : undefined;
   if (renewed) return { renewed };
   // The service may listen at another address now than when the file was written.
-  if (demo !== 'lost' && demo.base_url !== baseUrl) await writeDemo(file, { ...demo, base_url: baseUrl });
+  if (demo !== 'lost' && demo.base_url !== baseUrl) await writeDemo(file, demoAt(baseUrl, demo));
   return {};
 }
 
@@ -66,7 +67,7 @@ export async function findDemoCompanyId(db: Executor, file: string): Promise<str
  */
 export function createDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): Promise<Demo> {
   return db.transaction(async (transaction) => {
-    const demo = { base_url: baseUrl, ...(await fillDemo({ db: transaction, clock })) };
+    const demo = demoAt(baseUrl, await fillDemo({ db: transaction, clock }));
     await writeDemo(file, demo);
     return demo;
   });
@@ -93,13 +94,13 @@ function renewDemo(db: Database, clock: Clock, { baseUrl, file }: DemoOptions): 
     if (!found) return undefined;
     const context = { ...admin, company: await findCompany(admin, found.company_id) };
     await revokeKey(context, found.key_id, readForm(EndCredentialQuery, {}));
-    const demo = { base_url: baseUrl, ...(await describeDemo(context, found.case_id, found.customer_ids)) };
+    const demo = demoAt(baseUrl, await describeDemo(context, found.case_id, found.customer_ids));
     await writeDemo(file, demo);
     return demo;
   });
 }
 
-async function fillDemo(admin: AdminContext): Promise<Omit<Demo, 'base_url'>> {
+async function fillDemo(admin: AdminContext): Promise<DemoContent> {
   const settings = { name: COMPANY_NAME, time_zone: TIME_ZONE };
   const { id } = JSON.parse(await createCompany(admin, readForm(CreateCompanyBody, settings)));
   const context = { ...admin, company: await findCompany(admin, id) };
@@ -117,11 +118,7 @@ async function fillDemo(admin: AdminContext): Promise<Omit<Demo, 'base_url'>> {
 }
 
 /** Creates a key and returns the content of the file. */
-async function describeDemo(
-  context: CompanyContext,
-  caseId: string,
-  customerIds: string[],
-): Promise<Omit<Demo, 'base_url'>> {
+async function describeDemo(context: CompanyContext, caseId: string, customerIds: string[]): Promise<DemoContent> {
   const defaultTags: { tag: string }[] = JSON.parse(
     (await listDefaultTags(context, { limit: 200, offset: 0, search: null })).json,
   );

@@ -5,7 +5,7 @@ import { readForm } from '../kernel/validation/form.ts';
 import { EventList, EventQuery } from './schema.ts';
 import { type EventPage, eventReader } from './verbs.ts';
 
-const tag = 'Additions: events';
+const tag = 'Events';
 const ORDER =
   'Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date.';
 

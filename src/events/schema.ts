@@ -34,11 +34,14 @@ export const Event = Type.Object(
         id: Type.Optional(Type.String()),
         name: Type.Optional(Type.String({ description: 'The name of the credential at that time.' })),
       },
-      { additionalProperties: false, description: 'Who made the change.' },
+      { title: 'AuditEventActor', additionalProperties: false, description: 'Who made the change.' },
     ),
     request_id: nullable(Type.String({ description: 'The X-Request-Id of the request that made the change.' })),
     case_id: nullable(Type.String({ description: 'The case that the record belongs to.' })),
-    record: Type.Object({ type: Type.String(), id: Type.String() }, { additionalProperties: false }),
+    record: Type.Object(
+      { type: Type.String(), id: Type.String() },
+      { title: 'AuditEventRecord', additionalProperties: false },
+    ),
     changed: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
@@ -47,7 +50,7 @@ export const Event = Type.Object(
     before: snapshot('The record before the change; null if the change created it.'),
     after: snapshot('The record after the change; null if it no longer exists.'),
   },
-  { additionalProperties: false },
+  { title: 'AuditEvent', additionalProperties: false },
 );
 
 export type Event = Static<typeof Event>;

@@ -5,6 +5,7 @@ import { Type } from './validation/type.ts';
 /** The schema of a credential in a response: a key or an API client; null for the command line. */
 export const credentialSchema = (description: string) =>
   Type.Unsafe<Credential | null>({
+    title: 'Credential',
     type: ['object', 'null'],
     description,
     properties: {

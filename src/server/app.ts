@@ -36,6 +36,7 @@ import { Evictions } from '../http/plugins/evictions.ts';
 import { FixedWindowCounter } from '../http/plugins/fixed-window-counter.ts';
 import { gracefulShutdown } from '../http/plugins/graceful-shutdown.ts';
 import { health } from '../http/plugins/health.ts';
+import { homePage } from '../http/plugins/home-page.ts';
 import { limitConcurrency } from '../http/plugins/load-shedding.ts';
 import { type GatherMetrics, metrics } from '../http/plugins/metrics.ts';
 import { rateLimit } from '../http/plugins/rate-limit.ts';
@@ -161,7 +162,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     held: { bodies, responses, evictions },
     gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor)],
   });
-  health(app, { db, migrations: migrations ?? (await readMigrations()), isStarted, logStalledSeconds });
+  const required = migrations ?? (await readMigrations());
+  const isReady = health(app, { db, clock, migrations: required, isStarted, logStalledSeconds });
+  homePage(app, { version: packageJson.version, docs, publicUrl, isReady });
   const records = new EtagRegistry();
   await openapi(app, packageJson.version, records);
 
@@ -188,7 +191,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryRoutes(webhooks, services, settings);
   });
   await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
-  await app.register(docsPages, { docs, responses });
+  await app.register(docsPages, { docs, publicUrl, responses });
   return app;
 }
 

@@ -1,32 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from './http.ts';
+import { type Operation, type Paths, readDocument } from './openapi-document.ts';
 
-type Response = { $ref?: string; content?: Record<string, { schema: object }> };
-type Operation = {
-  operationId: string;
-  tags: string[];
-  responses: Record<string, Response>;
-  parameters?: { name: string; in: string }[];
-  requestBody?: object;
-  security?: Record<string, string[]>[];
-};
-type Paths = Record<string, Record<string, Operation>>;
-type Document = { paths: Paths };
-
-export const document: Document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
-
-const SPECIFIED = ['Address book', 'Interactions', 'Invoices', 'Appointments', 'Alternative forms'];
+export const document = readDocument();
 
 /** The twelve specified operations in all their forms, without the additions of the service. */
 export const specified: Paths = Object.fromEntries(
   Object.entries(document.paths)
     .map(([path, operations]): [string, Paths[string]] => [
       path,
-      Object.fromEntries(
-        Object.entries(operations).filter(([, { tags }]) => tags.some((tag) => SPECIFIED.includes(tag))),
-      ),
+      Object.fromEntries(Object.entries(operations).filter(([, operation]) => operation['x-specified'])),
     ])
     .filter(([, operations]) => Object.keys(operations).length > 0),
 );
@@ -39,18 +23,8 @@ const patterns = Object.entries(document.paths).map(([path, operations]) => ({
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 const validators = new Map<object, ValidateFunction>();
 
-/** Follows "#/components/…". */
-// biome-ignore lint/suspicious/noExplicitAny: any part of the document
-const resolve = (part: any): any =>
-  part?.$ref
-    ? part.$ref
-        .split('/')
-        .slice(1)
-        .reduce((at: typeof part, key: string) => at[key], document)
-    : part;
-
 /** The public pages that are not operations of the API, and so not in the document. */
-const PUBLIC_PAGES = /^\/(healthz|readyz|metrics|openapi\.json|docs(\/.*)?)$/;
+const PUBLIC_PAGES = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.(ico|svg)|docs(\/.*)?)?$/;
 
 /**
  * Fails if the answer is not one that the document describes. `isRawPath`: the path was sent as it is, perhaps with a
@@ -76,12 +50,12 @@ export function assertDescribed(method: string, path: string, answer: Answer, is
 }
 
 function assertResponse(operation: Operation, answer: Answer, where: string): void {
-  const described = resolve(operation.responses[answer.status]);
+  const described = operation.responses[answer.status];
   assert.ok(described, `${where} is not in the document`);
   assert.equal(answer.text === '', answer.status === 304, `${where}: only 304 has no body`);
   if (answer.status === 304) return;
   const type = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
-  const schema = resolve(described.content?.[type]?.schema);
+  const schema = described.content?.[type]?.schema;
   assert.ok(schema, `${where}: ${type} is not in the document`);
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);

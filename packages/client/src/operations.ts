@@ -24,56 +24,69 @@ export type Problem = {
     | 'unavailable';
   request_id: string;
   /** Every fault of a rejected request (status 400). */
-  errors?: Array<{
-    /** A field of the body, a header or a query parameter. */
-    field: string;
-    code: string;
-    message: string;
-  }>;
+  errors?: Fault[];
 };
 
-export type GetCaseAddressBookEntry =
-  | {
-      id: string;
-      entity_id: 'person';
-      data: {
-        title: string;
-        last_name: string;
-        first_names: string;
-        gender: string;
-        marital_status: string;
-        middle_names: string | null;
-        known_as: string | null;
-        tel_1: string | null;
-        tel_2: string | null;
-        email: string | null;
-        /** DD/MM/YYYY */
-        dob: string | null;
-        occupation: string | null;
-        preferred_name: string | null;
-        alias: string | null;
-        their_pronoun: string | null;
-        them_pronoun: string | null;
-        they_pronoun: string | null;
-        relationship: Record<string, string>;
-        /** Identifier of the person's address item. */
-        address: string;
-        tags: string[];
-        custom_tags: string[];
-      };
-    }
-  | {
-      id: string;
-      entity_id: 'address';
-      data: {
-        postcode: string;
-        address_1: string;
-        address_2: string;
-        address_3: string;
-      };
-    };
+export type Fault = {
+  /** A field of the body, a header or a query parameter. */
+  field: string;
+  code: string;
+  message: string;
+};
 
-export type CreateCaseAddressBookEntryBody = {
+export type Person = {
+  title: string;
+  last_name: string;
+  first_names: string;
+  gender: string;
+  marital_status: string;
+  middle_names: string | null;
+  known_as: string | null;
+  tel_1: string | null;
+  tel_2: string | null;
+  email: string | null;
+  /** DD/MM/YYYY */
+  dob: string | null;
+  occupation: string | null;
+  preferred_name: string | null;
+  alias: string | null;
+  their_pronoun: string | null;
+  them_pronoun: string | null;
+  they_pronoun: string | null;
+  relationship: Record<string, string>;
+  /** Identifier of the person's address item. */
+  address: string;
+  tags: string[];
+  custom_tags: string[];
+};
+
+export type AddressBookPerson = {
+  id: string;
+  entity_id: 'person';
+  data: Person;
+};
+
+export type Address = {
+  postcode: string;
+  address_1: string;
+  address_2: string;
+  address_3: string;
+};
+
+export type AddressBookAddress = {
+  id: string;
+  entity_id: 'address';
+  data: Address;
+};
+
+export type AddressBody = {
+  address_1?: string | null | undefined;
+  address_2?: string | null | undefined;
+  address_3?: string | null | undefined;
+  postcode?: string | null | undefined;
+};
+
+export type AddressBookEntryBody = {
   entity_id: 'person';
   title: string;
   first_names: string;
@@ -93,15 +106,7 @@ export type CreateCaseAddressBookEntryBody = {
   occupation?: string | null | undefined;
   preferred_name?: string | null | undefined;
   alias?: string | null | undefined;
-  address?:
-    | {
-        address_1?: string | null | undefined;
-        address_2?: string | null | undefined;
-        address_3?: string | null | undefined;
-        postcode?: string | null | undefined;
-      }
-    | null
-    | undefined;
+  address?: AddressBody | null | undefined;
   /** Default tags of the system. An update only adds. */
   tags?: string[] | null | undefined;
   /** Custom tags of the company. An update only adds. */
@@ -111,51 +116,53 @@ export type CreateCaseAddressBookEntryBody = {
   their_pronoun?: string | null | undefined;
 };
 
-export type CreateCaseAddressBookEntryAnswer = {
+export type PersonCreated = {
+  title: string;
+  last_name: string;
+  first_names: string;
+  relationship: Record<string, string>;
+  address: string;
+  their_pronoun: string | null;
+  them_pronoun: string | null;
+  they_pronoun: string | null;
+};
+
+export type AddressBookEntryCreated = {
   entity_id: 'person';
-  data: {
-    title: string;
-    last_name: string;
-    first_names: string;
-    relationship: Record<string, string>;
-    address: string;
-    their_pronoun: string | null;
-    them_pronoun: string | null;
-    they_pronoun: string | null;
-  };
+  data: PersonCreated;
   customer_case_id: string;
   id: string;
   updated_at: string;
   created_at: string;
 };
 
-export type UpdateCaseAddressBookEntryBody = CreateCaseAddressBookEntryBody;
+export type PersonUpdated = {
+  title: string;
+  last_name: string;
+  first_names: string;
+  relationship: Record<string, string>;
+  middle_names: string | null;
+  known_as: string | null;
+  tel_1: string | null;
+  tel_2: string | null;
+  email: string | null;
+  /** DD/MM/YYYY */
+  dob: string | null;
+  occupation: string | null;
+  preferred_name: string | null;
+  alias: string | null;
+  gender: string | null;
+  marital_status: string | null;
+  their_pronoun: string | null;
+  them_pronoun: string | null;
+  they_pronoun: string | null;
+};
 
-export type UpdateCaseAddressBookEntryAnswer = {
+export type AddressBookEntryUpdated = {
   id: string;
   customer_case_id: string;
   entity_id: 'person';
-  data: {
-    title: string;
-    last_name: string;
-    first_names: string;
-    relationship: Record<string, string>;
-    middle_names: string | null;
-    known_as: string | null;
-    tel_1: string | null;
-    tel_2: string | null;
-    email: string | null;
-    /** DD/MM/YYYY */
-    dob: string | null;
-    occupation: string | null;
-    preferred_name: string | null;
-    alias: string | null;
-    gender: string | null;
-    marital_status: string | null;
-    their_pronoun: string | null;
-    them_pronoun: string | null;
-    they_pronoun: string | null;
-  };
+  data: PersonUpdated;
   created_at: string;
   updated_at: string;
   customer_person_id: string | null;
@@ -173,53 +180,25 @@ export type UpdateCaseAddressBookEntryAnswer = {
   partner_person_id: string | null;
 };
 
-export type ReadAddressBookEntryAnswer = {
+export type AddressBookEntry = {
   id: string;
   entity_id: 'person';
-  data: {
-    title: string;
-    last_name: string;
-    first_names: string;
-    gender: string;
-    marital_status: string;
-    middle_names: string | null;
-    known_as: string | null;
-    tel_1: string | null;
-    tel_2: string | null;
-    email: string | null;
-    /** DD/MM/YYYY */
-    dob: string | null;
-    occupation: string | null;
-    preferred_name: string | null;
-    alias: string | null;
-    their_pronoun: string | null;
-    them_pronoun: string | null;
-    they_pronoun: string | null;
-    relationship: Record<string, string>;
-    /** Identifier of the person's address item. */
-    address: string;
-    tags: string[];
-    custom_tags: string[];
-  };
+  data: Person;
   created_at: string;
   updated_at: string;
 };
 
-export type DeleteAddressBookEntryAnswer = {
+export type Deleted = {
   id: string;
   deleted_at: string;
 };
 
-export type RestoreAddressBookEntryAnswer = ReadAddressBookEntryAnswer;
+export type InteractionType = 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
 
-export type RemoveTagAnswer = ReadAddressBookEntryAnswer;
-
-export type RemoveCustomTagAnswer = ReadAddressBookEntryAnswer;
-
-export type GetCaseInteractionsEntry = {
+export type Interaction = {
   id: string;
   /** Kind of contact; case-sensitive. */
-  type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
+  type: InteractionType;
   notes: string;
   sender: string | null;
   recipient: string;
@@ -232,9 +211,9 @@ export type GetCaseInteractionsEntry = {
   formatted_type: string;
 };
 
-export type CreateCaseInteractionBody = {
+export type InteractionBody = {
   /** Kind of contact; case-sensitive. */
-  type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
+  type: InteractionType;
   notes?: string | null | undefined;
   /** When it happened: wall time of the company, or ISO 8601 with a zone. Default: now. */
   when?: string | null | undefined;
@@ -242,10 +221,10 @@ export type CreateCaseInteractionBody = {
   sender?: string | null | undefined;
 };
 
-export type CreateCaseInteractionAnswer = {
+export type InteractionRecord = {
   id: string;
   /** Kind of contact; case-sensitive. */
-  type: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
+  type: InteractionType;
   notes: string;
   sender: string | null;
   recipient: string;
@@ -253,17 +232,26 @@ export type CreateCaseInteractionAnswer = {
   when: string;
 };
 
-export type UpdateCaseInteractionBody = CreateCaseInteractionBody;
+export type InvoiceStatus = 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
 
-export type UpdateCaseInteractionAnswer = CreateCaseInteractionAnswer;
+export type InvoiceItem = {
+  id: string;
+  description: string;
+  amount: number;
+  quantity: number;
+  rate: number;
+  /** quantity × rate */
+  subtotal: number;
+  /** amount minus subtotal */
+  vat_amount: number;
+  status: 'paid' | 'cancelled' | null;
+  paid_at: string | null;
+  case_invoice_id: string;
+  customer_case_id: string;
+  has_vat: boolean;
+};
 
-export type ReadInteractionAnswer = GetCaseInteractionsEntry;
-
-export type DeleteInteractionAnswer = DeleteAddressBookEntryAnswer;
-
-export type RestoreInteractionAnswer = GetCaseInteractionsEntry;
-
-export type GetCaseInvoicesEntry = {
+export type ListedInvoice = {
   id: string;
   ref: string | null;
   notes: string | null;
@@ -281,29 +269,24 @@ export type GetCaseInvoicesEntry = {
   /** Wall time of the company. */
   date_created: string;
   recipients_name: string;
-  status: 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
+  status: InvoiceStatus;
   mail_sent: boolean;
   payable_online: boolean;
   formatted_recurring_interval: string | null;
-  items: Array<{
-    id: string;
-    description: string;
-    amount: number;
-    quantity: number;
-    rate: number;
-    /** quantity × rate */
-    subtotal: number;
-    /** amount minus subtotal */
-    vat_amount: number;
-    status: 'paid' | 'cancelled' | null;
-    paid_at: string | null;
-    case_invoice_id: string;
-    customer_case_id: string;
-    has_vat: boolean;
-  }>;
+  items: InvoiceItem[];
 };
 
-export type CreateCaseInvoiceBody = {
+export type InvoiceItemBody = {
+  description: string;
+  /** A whole number. */
+  quantity: number | string;
+  /** Stored with four decimals. */
+  rate: number | string;
+  /** Line total including any applicable tax. */
+  amount: number | string;
+};
+
+export type CreateInvoiceBody = {
   /** Unique within the case. */
   invoice_number: string;
   /** Identifier of the sender. */
@@ -321,21 +304,10 @@ export type CreateCaseInvoiceBody = {
   /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
-  items?:
-    | Array<{
-        description: string;
-        /** A whole number. */
-        quantity: number | string;
-        /** Stored with four decimals. */
-        rate: number | string;
-        /** Line total including any applicable tax. */
-        amount: number | string;
-      }>
-    | null
-    | undefined;
+  items?: InvoiceItemBody[] | null | undefined;
 };
 
-export type CreateCaseInvoiceAnswer = {
+export type InvoiceRecord = {
   id: string;
   ref: string | null;
   notes: string | null;
@@ -354,7 +326,7 @@ export type CreateCaseInvoiceAnswer = {
   recipients_name: string | null;
 };
 
-export type UpdateCaseInvoiceBody = {
+export type UpdateInvoiceBody = {
   /** Unique within the case. */
   invoice_number: string;
   /** Identifier of the sender. */
@@ -372,25 +344,12 @@ export type UpdateCaseInvoiceBody = {
   /** Default: the payment terms of the company. */
   payment_terms?: string | null | undefined;
   /** At most 1000 per request. */
-  items?:
-    | Array<{
-        description: string;
-        /** A whole number. */
-        quantity: number | string;
-        /** Stored with four decimals. */
-        rate: number | string;
-        /** Line total including any applicable tax. */
-        amount: number | string;
-      }>
-    | null
-    | undefined;
+  items?: InvoiceItemBody[] | null | undefined;
   /** True: the items are added to the existing ones. False: they replace the existing ones; without items, all are removed. */
   keep_existing_items?: boolean | null | undefined;
 };
 
-export type UpdateCaseInvoiceAnswer = CreateCaseInvoiceAnswer;
-
-export type ReadInvoiceAnswer = {
+export type Invoice = {
   id: string;
   ref: string | null;
   notes: string | null;
@@ -408,26 +367,11 @@ export type ReadInvoiceAnswer = {
   /** Wall time of the company. */
   date_created: string;
   recipients_name: string;
-  status: 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
+  status: InvoiceStatus;
   mail_sent: boolean;
   payable_online: boolean;
   formatted_recurring_interval: string | null;
-  items: Array<{
-    id: string;
-    description: string;
-    amount: number;
-    quantity: number;
-    rate: number;
-    /** quantity × rate */
-    subtotal: number;
-    /** amount minus subtotal */
-    vat_amount: number;
-    status: 'paid' | 'cancelled' | null;
-    paid_at: string | null;
-    case_invoice_id: string;
-    customer_case_id: string;
-    has_vat: boolean;
-  }>;
+  items: InvoiceItem[];
   /** The sum of the payments that are not reversed. */
   paid: number;
   /** The amount that can still be paid; 0 if the invoice is cancelled. */
@@ -439,32 +383,7 @@ export type MarkInvoiceSentBody = {
   date_sent?: string | null | undefined;
 };
 
-export type MarkInvoiceSentAnswer = ReadInvoiceAnswer;
-
-export type CancelInvoiceAnswer = ReadInvoiceAnswer;
-
-export type ReinstateInvoiceAnswer = ReadInvoiceAnswer;
-
-export type CancelInvoiceItemAnswer = {
-  id: string;
-  description: string;
-  amount: number;
-  quantity: number;
-  rate: number;
-  /** quantity × rate */
-  subtotal: number;
-  /** amount minus subtotal */
-  vat_amount: number;
-  status: 'paid' | 'cancelled' | null;
-  paid_at: string | null;
-  case_invoice_id: string;
-  customer_case_id: string;
-  has_vat: boolean;
-};
-
-export type ReinstateInvoiceItemAnswer = CancelInvoiceItemAnswer;
-
-export type ListPaymentsEntry = {
+export type Payment = {
   id: string;
   case_invoice_id: string;
   customer_case_id: string;
@@ -475,7 +394,7 @@ export type ListPaymentsEntry = {
   reversed_at: string | null;
 };
 
-export type RecordPaymentBody = {
+export type PaymentBody = {
   /** More than 0, with at most two decimals, and not more than the outstanding amount. */
   amount: number | string;
   /** Must not be in the future. Default: now. */
@@ -483,11 +402,7 @@ export type RecordPaymentBody = {
   reference?: string | null | undefined;
 };
 
-export type RecordPaymentAnswer = ListPaymentsEntry;
-
-export type ReversePaymentAnswer = ListPaymentsEntry;
-
-export type CreateCaseAppointmentBody = {
+export type CreateAppointmentBody = {
   /** Email of an adviser of the caller's company. */
   adviser_email: string;
   /** Wall time of the company, or ISO 8601 with a zone. */
@@ -513,23 +428,25 @@ export type CreateCaseAppointmentBody = {
   video_meeting?: boolean | null | undefined;
 };
 
-export type CreateCaseAppointmentAnswer = {
+export type MessageState = 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';
+
+export type AppointmentCreated = {
   id: string;
   customer_case_id: string;
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
   /** State of the booking confirmation by email; null if it was not requested. */
-  email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  email_confirmation: MessageState | null;
   /** State of the reminder by email; null if it was not requested. */
-  email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  email_notification: MessageState | null;
   /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
   /** State of the booking confirmation by SMS; null if it was not requested. */
-  sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  sms_confirmation: MessageState | null;
   /** State of the reminder by SMS; null if it was not requested. */
-  sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  sms_notification: MessageState | null;
   /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
@@ -540,23 +457,23 @@ export type CreateCaseAppointmentAnswer = {
   email_recipient: string | null;
 };
 
-export type ListCaseAppointmentsEntry = {
+export type Appointment = {
   id: string;
   customer_case_id: string;
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
   /** State of the booking confirmation by email; null if it was not requested. */
-  email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  email_confirmation: MessageState | null;
   /** State of the reminder by email; null if it was not requested. */
-  email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  email_notification: MessageState | null;
   /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
   /** State of the booking confirmation by SMS; null if it was not requested. */
-  sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  sms_confirmation: MessageState | null;
   /** State of the reminder by SMS; null if it was not requested. */
-  sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  sms_notification: MessageState | null;
   /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
@@ -577,7 +494,7 @@ export type ListCaseAppointmentsEntry = {
   adviser_email: string;
 };
 
-export type UpdateCaseAppointmentBody = {
+export type UpdateAppointmentBody = {
   /** Wall time of the company, or ISO 8601 with a zone. */
   start_time?: string | undefined;
   /** Later than start_time. */
@@ -599,23 +516,23 @@ export type UpdateCaseAppointmentBody = {
   location?: string | null | undefined;
 };
 
-export type UpdateCaseAppointmentAnswer = {
+export type AppointmentUpdated = {
   id: string;
   customer_case_id: string;
   start_time: string;
   /** Wall time of the company. */
   end_time: string;
   /** State of the booking confirmation by email; null if it was not requested. */
-  email_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  email_confirmation: MessageState | null;
   /** State of the reminder by email; null if it was not requested. */
-  email_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  email_notification: MessageState | null;
   /** 1 if the reminder is due on the calendar day before the start, else 0. */
   email_day_before: 0 | 1;
   sms_recipient: string | null;
   /** State of the booking confirmation by SMS; null if it was not requested. */
-  sms_confirmation: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  sms_confirmation: MessageState | null;
   /** State of the reminder by SMS; null if it was not requested. */
-  sms_notification: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped' | null;
+  sms_notification: MessageState | null;
   /** 1 if the reminder is due on the calendar day before the start, else 0. */
   sms_day_before: 0 | 1;
   notes: string | null;
@@ -634,15 +551,7 @@ export type UpdateCaseAppointmentAnswer = {
   join_url: string | null;
 };
 
-export type DeleteCaseAppointmentAnswer = DeleteAddressBookEntryAnswer;
-
-export type ReadAppointmentAnswer = ListCaseAppointmentsEntry;
-
-export type ListAdviserAppointmentsEntry = ListCaseAppointmentsEntry;
-
-export type RestoreAppointmentAnswer = ListCaseAppointmentsEntry;
-
-export type SetAppointmentOutcomeBody = {
+export type AppointmentOutcomeBody = {
   /** Whether the client attended. Cannot be true before the start. */
   attended?: boolean | null | undefined;
   /** `true` withdraws every message that has not been sent; `false` schedules the reminders again. */
@@ -651,9 +560,7 @@ export type SetAppointmentOutcomeBody = {
   type?: string | null | undefined;
 };
 
-export type SetAppointmentOutcomeAnswer = ListCaseAppointmentsEntry;
-
-export type ListAppointmentMessagesEntry = {
+export type Message = {
   id: string;
   appointment_id: string;
   /** How the message is sent. */
@@ -672,11 +579,7 @@ export type ListAppointmentMessagesEntry = {
   last_error: string | null;
 };
 
-export type ListMessagesEntry = ListAppointmentMessagesEntry;
-
-export type ResendMessageAnswer = ListAppointmentMessagesEntry;
-
-export type GetAppointmentMeetingAnswer = {
+export type Meeting = {
   appointment_id: string;
   customer_case_id: string;
   /** Where the meeting exists, or is being created. */
@@ -692,34 +595,32 @@ export type GetAppointmentMeetingAnswer = {
   last_error: string | null;
 };
 
-export type RequestAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
+export type AuditEventActor = {
+  /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service. */
+  type: 'key' | 'client' | 'operator' | 'worker';
+  id?: string;
+  /** The name of the credential at that time. */
+  name?: string;
+};
 
-export type WithdrawAppointmentMeetingAnswer = GetAppointmentMeetingAnswer;
+export type AuditEventRecord = {
+  type: string;
+  id: string;
+};
 
-export type ListMeetingsEntry = GetAppointmentMeetingAnswer;
-
-export type ListEventsEntry = {
+export type AuditEvent = {
   /** The same in every list and in every webhook delivery. */
   id: string;
   /** The type of the record and the change. */
   type: string;
   at: string;
   /** Who made the change. */
-  actor: {
-    /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service. */
-    type: 'key' | 'client' | 'operator' | 'worker';
-    id?: string;
-    /** The name of the credential at that time. */
-    name?: string;
-  };
+  actor: AuditEventActor;
   /** The X-Request-Id of the request that made the change. */
   request_id: string | null;
   /** The case that the record belongs to. */
   case_id: string | null;
-  record: {
-    type: string;
-    id: string;
-  };
+  record: AuditEventRecord;
   /** The fields that differ between `before` and `after`; null if one of them is null. */
   changed: string[] | null;
   /** The record before the change; null if the change created it. */
@@ -728,31 +629,7 @@ export type ListEventsEntry = {
   after: Record<string, never> | null;
 };
 
-export type ListCaseEventsEntry = ListEventsEntry;
-
-export type ListAdviserHistoryEntry = ListEventsEntry;
-
-export type ListAppointmentHistoryEntry = ListEventsEntry;
-
-export type ListCaseHistoryEntry = ListEventsEntry;
-
-export type ListApiClientHistoryEntry = ListEventsEntry;
-
-export type ListCompanyHistoryEntry = ListEventsEntry;
-
-export type ListCustomerHistoryEntry = ListEventsEntry;
-
-export type ListWebhookEndpointHistoryEntry = ListEventsEntry;
-
-export type ListAddressBookEntryHistoryEntry = ListEventsEntry;
-
-export type ListInteractionHistoryEntry = ListEventsEntry;
-
-export type ListInvoiceHistoryEntry = ListEventsEntry;
-
-export type ListApiKeyHistoryEntry = ListEventsEntry;
-
-export type GetCompanyAnswer = {
+export type Company = {
   id: string;
   name: string;
   time_zone: string;
@@ -787,10 +664,6 @@ export type UpdateCompanyBody = {
   contact_email?: string | null | undefined;
 };
 
-export type UpdateCompanyAnswer = GetCompanyAnswer;
-
-export type ListCompaniesEntry = GetCompanyAnswer;
-
 export type CreateCompanyBody = {
   name: string;
   /** An IANA time zone such as Europe/London, or UTC. Times that are sent without an offset are read in it. */
@@ -811,15 +684,7 @@ export type CreateCompanyBody = {
   contact_email?: string | null | undefined;
 };
 
-export type CreateCompanyAnswer = GetCompanyAnswer;
-
-export type GetOneCompanyAnswer = GetCompanyAnswer;
-
-export type UpdateOneCompanyBody = UpdateCompanyBody;
-
-export type UpdateOneCompanyAnswer = GetCompanyAnswer;
-
-export type ListAdvisersEntry = {
+export type Adviser = {
   id: string;
   email: string;
   name: string;
@@ -839,10 +704,6 @@ export type CreateAdviserBody = {
   video_provider?: 'jitsi' | 'zoom' | null | undefined;
 };
 
-export type CreateAdviserAnswer = ListAdvisersEntry;
-
-export type GetAdviserAnswer = ListAdvisersEntry;
-
 export type UpdateAdviserBody = {
   /** Unique within the company, ignoring case. Appointments name the adviser by it. */
   email?: string | undefined;
@@ -853,65 +714,12 @@ export type UpdateAdviserBody = {
   video_provider?: 'jitsi' | 'zoom' | null | undefined;
 };
 
-export type UpdateAdviserAnswer = ListAdvisersEntry;
-
-export type RemoveAdviserAnswer = {
+export type Removed = {
   id: string;
   removed_at: string;
 };
 
-export type RestoreAdviserAnswer = ListAdvisersEntry;
-
-export type ListCasesEntry = {
-  /** The {caseId} of the twelve operations. */
-  id: string;
-  reference: string;
-  /** In the order in which they were added. */
-  customers: Array<{
-    id: string;
-    case_id: string;
-    title: string;
-    first_names: string;
-    last_name: string;
-    email: string | null;
-    phone: string | null;
-    created_at: string;
-    updated_at: string;
-  }>;
-  created_at: string;
-  updated_at: string;
-};
-
-export type CreateCaseBody = {
-  /** The company's own name for the case; it need not be unique. */
-  reference: string;
-  /** At most 100 in this request; more can be added later. */
-  customers?:
-    | Array<{
-        last_name: string;
-        title?: string | null | undefined;
-        first_names?: string | null | undefined;
-        /** Can be the `email_recipient` of an appointment. */
-        email?: string | null | undefined;
-        /** A phone number. Without a country code it belongs to the company's region. */
-        phone?: string | null | undefined;
-      }>
-    | null
-    | undefined;
-};
-
-export type CreateCaseAnswer = ListCasesEntry;
-
-export type GetCaseAnswer = ListCasesEntry;
-
-export type UpdateCaseBody = {
-  /** The company's own name for the case; it need not be unique. */
-  reference?: string | undefined;
-};
-
-export type UpdateCaseAnswer = ListCasesEntry;
-
-export type ListCustomersEntry = {
+export type Customer = {
   id: string;
   case_id: string;
   title: string;
@@ -923,7 +731,15 @@ export type ListCustomersEntry = {
   updated_at: string;
 };
 
-export type ListCaseCustomersEntry = ListCustomersEntry;
+export type Case = {
+  /** The {caseId} of the twelve operations. */
+  id: string;
+  reference: string;
+  /** In the order in which they were added. */
+  customers: Customer[];
+  created_at: string;
+  updated_at: string;
+};
 
 export type CreateCustomerBody = {
   last_name: string;
@@ -935,9 +751,17 @@ export type CreateCustomerBody = {
   phone?: string | null | undefined;
 };
 
-export type CreateCustomerAnswer = ListCustomersEntry;
+export type CreateCaseBody = {
+  /** The company's own name for the case; it need not be unique. */
+  reference: string;
+  /** At most 100 in this request; more can be added later. */
+  customers?: CreateCustomerBody[] | null | undefined;
+};
 
-export type GetCustomerAnswer = ListCustomersEntry;
+export type UpdateCaseBody = {
+  /** The company's own name for the case; it need not be unique. */
+  reference?: string | undefined;
+};
 
 export type UpdateCustomerBody = {
   last_name?: string | undefined;
@@ -949,409 +773,202 @@ export type UpdateCustomerBody = {
   phone?: string | null | undefined;
 };
 
-export type UpdateCustomerAnswer = ListCustomersEntry;
-
-export type RemoveCustomerAnswer = RemoveAdviserAnswer;
-
-export type RestoreCustomerAnswer = ListCustomersEntry;
-
-export type ListDefaultTagsEntry = {
+export type DefaultTag = {
   tag: string;
 };
 
-export type ListCustomTagsEntry = {
+export type CustomTag = {
   tag: string;
   created_at: string;
 };
 
-export type CreateCustomTagBody = {
+export type CustomTagBody = {
   /** Lower-case words joined by dashes. */
   tag: string;
 };
 
-export type CreateCustomTagAnswer = ListCustomTagsEntry;
-
-export type DeleteCustomTagAnswer = {
+export type CustomTagRemoved = {
   tag: string;
   removed_at: string;
 };
 
-export type ListClientsEntry = {
+export type CompanyScope =
+  | 'address_book:read'
+  | 'address_book:write'
+  | 'interactions:read'
+  | 'interactions:write'
+  | 'invoices:read'
+  | 'invoices:write'
+  | 'appointments:read'
+  | 'appointments:write'
+  | 'events:read'
+  | 'webhooks'
+  | 'manage';
+
+export type Credential = {
+  type: 'key' | 'client';
+  id: string;
+  name: string;
+};
+
+export type ApiClient = {
   /** The client_id. */
   id: string;
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-  >;
+  scopes: CompanyScope[];
   created_at: string;
   updated_at: string;
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
-  rotated_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  rotated_by: Credential | null;
 };
 
-export type CreateClientBody = {
+export type CreateApiClientBody = {
   /** What the client is for. */
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-  >;
+  scopes: CompanyScope[];
 };
 
-export type CreateClientAnswer = {
+export type ApiClientWithSecret = {
   /** The client_id. */
   id: string;
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-  >;
+  scopes: CompanyScope[];
   created_at: string;
   updated_at: string;
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
-  rotated_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  rotated_by: Credential | null;
   /** It is shown only in this answer. */
   client_secret: string;
 };
 
-export type GetClientAnswer = ListClientsEntry;
-
-export type UpdateClientBody = {
+export type UpdateApiClientBody = {
   /** What the client is for. */
   name?: string | undefined;
   /** The scopes of the credential. */
-  scopes?:
-    | Array<
-        | 'address_book:read'
-        | 'address_book:write'
-        | 'interactions:read'
-        | 'interactions:write'
-        | 'invoices:read'
-        | 'invoices:write'
-        | 'appointments:read'
-        | 'appointments:write'
-        | 'events:read'
-        | 'webhooks'
-        | 'manage'
-      >
-    | undefined;
+  scopes?: CompanyScope[] | undefined;
 };
 
-export type UpdateClientAnswer = ListClientsEntry;
+export type CredentialDescendant = {
+  type: 'key' | 'client' | 'webhook_endpoint';
+  id: string;
+  /** For an endpoint, its scheme and host. */
+  name: string;
+  state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
+  created_at: string;
+  /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
+  last_used_at: string | null;
+  /** The key or API client that created it, with the name it had then; null for the command line. */
+  created_by: Credential | null;
+  /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
+  changed_by: Credential | null;
+};
 
-export type RotateClientAnswer = CreateClientAnswer;
-
-export type DisableClientAnswer = {
+export type ApiClientDisabled = {
   /** The client_id. */
   id: string;
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-  >;
+  scopes: CompanyScope[];
   created_at: string;
   updated_at: string;
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
-  rotated_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  rotated_by: Credential | null;
   /** Everything the credential created, directly or indirectly, that this request ended. */
-  also_ended: Array<{
-    type: 'key' | 'client' | 'webhook_endpoint';
-    id: string;
-    /** For an endpoint, its scheme and host. */
-    name: string;
-    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
-    created_at: string;
-    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
-    last_used_at: string | null;
-    /** The key or API client that created it, with the name it had then; null for the command line. */
-    created_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
-    changed_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-  }>;
+  also_ended: CredentialDescendant[];
   /** Everything the credential created, directly or indirectly, that still works. */
-  still_working: Array<{
-    type: 'key' | 'client' | 'webhook_endpoint';
-    id: string;
-    /** For an endpoint, its scheme and host. */
-    name: string;
-    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
-    created_at: string;
-    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
-    last_used_at: string | null;
-    /** The key or API client that created it, with the name it had then; null for the command line. */
-    created_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
-    changed_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-  }>;
+  still_working: CredentialDescendant[];
 };
 
-export type EnableClientAnswer = ListClientsEntry;
+export type Scope =
+  | 'address_book:read'
+  | 'address_book:write'
+  | 'interactions:read'
+  | 'interactions:write'
+  | 'invoices:read'
+  | 'invoices:write'
+  | 'appointments:read'
+  | 'appointments:write'
+  | 'events:read'
+  | 'webhooks'
+  | 'manage'
+  | 'operator';
 
-export type ListKeysEntry = {
+export type ApiKey = {
   id: string;
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-    | 'operator'
-  >;
+  scopes: Scope[];
   created_at: string;
   expires_at: string | null;
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
 };
 
-export type CreateKeyBody = {
+export type ApiKeyBody = {
   /** What the key is for. */
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-  >;
+  scopes: CompanyScope[];
   /** Must be in the future; without it the key works until it is revoked. */
   expires_at?: string | null | undefined;
 };
 
-export type CreateKeyAnswer = {
+export type ApiKeyCreated = {
   id: string;
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-    | 'operator'
-  >;
+  scopes: Scope[];
   created_at: string;
   expires_at: string | null;
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
   /** The bearer token. It is shown only in this answer. */
   key: string;
 };
 
-export type GetKeyAnswer = ListKeysEntry;
-
-export type RevokeKeyAnswer = {
+export type ApiKeyRevoked = {
   id: string;
   name: string;
   /** The scopes of the credential. */
-  scopes: Array<
-    | 'address_book:read'
-    | 'address_book:write'
-    | 'interactions:read'
-    | 'interactions:write'
-    | 'invoices:read'
-    | 'invoices:write'
-    | 'appointments:read'
-    | 'appointments:write'
-    | 'events:read'
-    | 'webhooks'
-    | 'manage'
-    | 'operator'
-  >;
+  scopes: Scope[];
   created_at: string;
   expires_at: string | null;
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
   /** Everything the credential created, directly or indirectly, that this request ended. */
-  also_ended: Array<{
-    type: 'key' | 'client' | 'webhook_endpoint';
-    id: string;
-    /** For an endpoint, its scheme and host. */
-    name: string;
-    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
-    created_at: string;
-    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
-    last_used_at: string | null;
-    /** The key or API client that created it, with the name it had then; null for the command line. */
-    created_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
-    changed_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-  }>;
+  also_ended: CredentialDescendant[];
   /** Everything the credential created, directly or indirectly, that still works. */
-  still_working: Array<{
-    type: 'key' | 'client' | 'webhook_endpoint';
-    id: string;
-    /** For an endpoint, its scheme and host. */
-    name: string;
-    state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
-    created_at: string;
-    /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
-    last_used_at: string | null;
-    /** The key or API client that created it, with the name it had then; null for the command line. */
-    created_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-    /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
-    changed_by: {
-      type: 'key' | 'client';
-      id: string;
-      name: string;
-    } | null;
-  }>;
+  still_working: CredentialDescendant[];
 };
 
-export type CreateCompanyKeyBody = CreateKeyBody;
-
-export type CreateCompanyKeyAnswer = CreateKeyAnswer;
-
-export type GetVideoAccountAnswer = {
+export type VideoAccount = {
   adviser_id: string;
   /** Zoom requires all fields below, Jitsi none. */
   provider: 'jitsi' | 'zoom';
@@ -1361,7 +978,7 @@ export type GetVideoAccountAnswer = {
   updated_at: string;
 };
 
-export type ConnectVideoAccountBody = {
+export type VideoAccountBody = {
   /** Zoom requires all fields below, Jitsi none. */
   provider: 'jitsi' | 'zoom';
   /** Identifier of the Zoom account that the app belongs to. */
@@ -1374,14 +991,12 @@ export type ConnectVideoAccountBody = {
   user?: string | null | undefined;
 };
 
-export type ConnectVideoAccountAnswer = GetVideoAccountAnswer;
-
-export type DisconnectVideoAccountAnswer = {
+export type VideoAccountRemoved = {
   adviser_id: string;
   disconnected_at: string;
 };
 
-export type ListWebhookEndpointsEntry = {
+export type WebhookEndpoint = {
   id: string;
   url: string;
   description: string | null;
@@ -1397,17 +1012,9 @@ export type ListWebhookEndpointsEntry = {
   created_at: string;
   updated_at: string;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
   /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
-  url_set_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  url_set_by: Credential | null;
 };
 
 export type CreateWebhookEndpointBody = {
@@ -1419,7 +1026,7 @@ export type CreateWebhookEndpointBody = {
   types: string[];
 };
 
-export type CreateWebhookEndpointAnswer = {
+export type WebhookEndpointWithSecret = {
   id: string;
   url: string;
   description: string | null;
@@ -1435,22 +1042,12 @@ export type CreateWebhookEndpointAnswer = {
   created_at: string;
   updated_at: string;
   /** The key or API client that created it, with the name it had then; null for the command line. */
-  created_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  created_by: Credential | null;
   /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
-  url_set_by: {
-    type: 'key' | 'client';
-    id: string;
-    name: string;
-  } | null;
+  url_set_by: Credential | null;
   /** Deliveries are signed with it. It is shown only in this answer. */
   secret: string;
 };
-
-export type GetWebhookEndpointAnswer = ListWebhookEndpointsEntry;
 
 export type UpdateWebhookEndpointBody = {
   /** The URL that events are posted to: https, a public address, no credentials and no fragment. */
@@ -1463,20 +1060,12 @@ export type UpdateWebhookEndpointBody = {
   state?: 'active' | 'disabled' | undefined;
 };
 
-export type UpdateWebhookEndpointAnswer = ListWebhookEndpointsEntry;
-
-export type RemoveWebhookEndpointAnswer = RemoveAdviserAnswer;
-
 export type RotateWebhookSecretBody = {
   /** How long deliveries are also signed with the old secret: 0 to 168 hours, 24 by default. */
   overlap_hours?: number | string | null | undefined;
 };
 
-export type RotateWebhookSecretAnswer = CreateWebhookEndpointAnswer;
-
-export type ResumeWebhookEndpointAnswer = ListWebhookEndpointsEntry;
-
-export type ListWebhookDeliveriesEntry = {
+export type WebhookDelivery = {
   /** The header `Webhook-Id`, and `id` in the body. It is the same in every delivery of the event. */
   event_id: string;
   id: string;
@@ -1497,7 +1086,19 @@ export type ListWebhookDeliveriesEntry = {
   replay_of: string | null;
 };
 
-export type GetWebhookDeliveryAnswer = {
+export type WebhookDeliveryTry = {
+  at: string;
+  /** Status of the answer. */
+  status: number | null;
+  /** Why there was no answer. */
+  error: string | null;
+  /** Duration in milliseconds. */
+  ms: number;
+  /** The first 1,000 characters of the answer. */
+  answer: string | null;
+};
+
+export type WebhookDeliveryWithTries = {
   /** The header `Webhook-Id`, and `id` in the body. It is the same in every delivery of the event. */
   event_id: string;
   id: string;
@@ -1517,20 +1118,8 @@ export type GetWebhookDeliveryAnswer = {
   /** The delivery that this one replays. */
   replay_of: string | null;
   /** Every attempt, oldest first. */
-  tries: Array<{
-    at: string;
-    /** Status of the answer. */
-    status: number | null;
-    /** Why there was no answer. */
-    error: string | null;
-    /** Duration in milliseconds. */
-    ms: number;
-    /** The first 1,000 characters of the answer. */
-    answer: string | null;
-  }>;
+  tries: WebhookDeliveryTry[];
 };
-
-export type ReplayWebhookDeliveryAnswer = ListWebhookDeliveriesEntry;
 
 export type ReplayWebhookEventsBody = {
   /** The id of an event: the events after it. Or a time: the events at that time or later. */
@@ -1541,16 +1130,14 @@ export type ReplayWebhookEventsBody = {
   types?: string[] | null | undefined;
 };
 
-export type ReplayWebhookEventsAnswer = {
+export type WebhookEventsReplayed = {
   /** Number of events that will be sent again. */
   queued: number;
   /** If there are more events, the `after` of the next request; otherwise null. */
   next: string | null;
 };
 
-export type PingWebhookEndpointAnswer = ListWebhookDeliveriesEntry;
-
-export type CreateAccessTokenBody = {
+export type AccessTokenBody = {
   grant_type: 'client_credentials';
   /** Unless HTTP Basic is used. */
   client_id?: string | undefined;
@@ -1560,12 +1147,17 @@ export type CreateAccessTokenBody = {
   scope?: string | undefined;
 };
 
-export type CreateAccessTokenAnswer = {
+export type AccessToken = {
   access_token: string;
   token_type: 'Bearer';
   /** Seconds. */
   expires_in: number;
   scope: string;
+};
+
+export type OAuthError = {
+  error: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope';
+  error_description: string;
 };
 
 export type RevokeAccessTokenBody = {
@@ -1579,7 +1171,263 @@ export type RevokeAccessTokenBody = {
   client_secret?: string | undefined;
 };
 
-export type RevokeAccessTokenAnswer = Record<string, never>;
+export type AccessTokenRevoked = Record<string, never>;
+
+export type GetCaseAddressBookEntry = AddressBookPerson | AddressBookAddress;
+
+export type CreateCaseAddressBookEntryBody = AddressBookEntryBody;
+
+export type CreateCaseAddressBookEntryAnswer = AddressBookEntryCreated;
+
+export type UpdateCaseAddressBookEntryBody = AddressBookEntryBody;
+
+export type UpdateCaseAddressBookEntryAnswer = AddressBookEntryUpdated;
+
+export type ReadAddressBookEntryAnswer = AddressBookEntry;
+
+export type DeleteAddressBookEntryAnswer = Deleted;
+
+export type RestoreAddressBookEntryAnswer = AddressBookEntry;
+
+export type RemoveTagAnswer = AddressBookEntry;
+
+export type RemoveCustomTagAnswer = AddressBookEntry;
+
+export type GetCaseInteractionsEntry = Interaction;
+
+export type CreateCaseInteractionBody = InteractionBody;
+
+export type CreateCaseInteractionAnswer = InteractionRecord;
+
+export type UpdateCaseInteractionBody = InteractionBody;
+
+export type UpdateCaseInteractionAnswer = InteractionRecord;
+
+export type ReadInteractionAnswer = Interaction;
+
+export type DeleteInteractionAnswer = Deleted;
+
+export type RestoreInteractionAnswer = Interaction;
+
+export type GetCaseInvoicesEntry = ListedInvoice;
+
+export type CreateCaseInvoiceBody = CreateInvoiceBody;
+
+export type CreateCaseInvoiceAnswer = InvoiceRecord;
+
+export type UpdateCaseInvoiceBody = UpdateInvoiceBody;
+
+export type UpdateCaseInvoiceAnswer = InvoiceRecord;
+
+export type ReadInvoiceAnswer = Invoice;
+
+export type MarkInvoiceSentAnswer = Invoice;
+
+export type CancelInvoiceAnswer = Invoice;
+
+export type ReinstateInvoiceAnswer = Invoice;
+
+export type CancelInvoiceItemAnswer = InvoiceItem;
+
+export type ReinstateInvoiceItemAnswer = InvoiceItem;
+
+export type ListPaymentsEntry = Payment;
+
+export type RecordPaymentBody = PaymentBody;
+
+export type RecordPaymentAnswer = Payment;
+
+export type ReversePaymentAnswer = Payment;
+
+export type CreateCaseAppointmentBody = CreateAppointmentBody;
+
+export type CreateCaseAppointmentAnswer = AppointmentCreated;
+
+export type ListCaseAppointmentsEntry = Appointment;
+
+export type UpdateCaseAppointmentBody = UpdateAppointmentBody;
+
+export type UpdateCaseAppointmentAnswer = AppointmentUpdated;
+
+export type DeleteCaseAppointmentAnswer = Deleted;
+
+export type ReadAppointmentAnswer = Appointment;
+
+export type ListAdviserAppointmentsEntry = Appointment;
+
+export type RestoreAppointmentAnswer = Appointment;
+
+export type SetAppointmentOutcomeBody = AppointmentOutcomeBody;
+
+export type SetAppointmentOutcomeAnswer = Appointment;
+
+export type ListAppointmentMessagesEntry = Message;
+
+export type ListMessagesEntry = Message;
+
+export type ResendMessageAnswer = Message;
+
+export type GetAppointmentMeetingAnswer = Meeting;
+
+export type RequestAppointmentMeetingAnswer = Meeting;
+
+export type WithdrawAppointmentMeetingAnswer = Meeting;
+
+export type ListMeetingsEntry = Meeting;
+
+export type ListEventsEntry = AuditEvent;
+
+export type ListCaseEventsEntry = AuditEvent;
+
+export type ListAdviserHistoryEntry = AuditEvent;
+
+export type ListAppointmentHistoryEntry = AuditEvent;
+
+export type ListCaseHistoryEntry = AuditEvent;
+
+export type ListApiClientHistoryEntry = AuditEvent;
+
+export type ListCompanyHistoryEntry = AuditEvent;
+
+export type ListCustomerHistoryEntry = AuditEvent;
+
+export type ListWebhookEndpointHistoryEntry = AuditEvent;
+
+export type ListAddressBookEntryHistoryEntry = AuditEvent;
+
+export type ListInteractionHistoryEntry = AuditEvent;
+
+export type ListInvoiceHistoryEntry = AuditEvent;
+
+export type ListApiKeyHistoryEntry = AuditEvent;
+
+export type GetCompanyAnswer = Company;
+
+export type UpdateCompanyAnswer = Company;
+
+export type ListCompaniesEntry = Company;
+
+export type CreateCompanyAnswer = Company;
+
+export type GetOneCompanyAnswer = Company;
+
+export type UpdateOneCompanyBody = UpdateCompanyBody;
+
+export type UpdateOneCompanyAnswer = Company;
+
+export type ListAdvisersEntry = Adviser;
+
+export type CreateAdviserAnswer = Adviser;
+
+export type GetAdviserAnswer = Adviser;
+
+export type UpdateAdviserAnswer = Adviser;
+
+export type RemoveAdviserAnswer = Removed;
+
+export type RestoreAdviserAnswer = Adviser;
+
+export type ListCasesEntry = Case;
+
+export type CreateCaseAnswer = Case;
+
+export type GetCaseAnswer = Case;
+
+export type UpdateCaseAnswer = Case;
+
+export type ListCustomersEntry = Customer;
+
+export type ListCaseCustomersEntry = Customer;
+
+export type CreateCustomerAnswer = Customer;
+
+export type GetCustomerAnswer = Customer;
+
+export type UpdateCustomerAnswer = Customer;
+
+export type RemoveCustomerAnswer = Removed;
+
+export type RestoreCustomerAnswer = Customer;
+
+export type ListDefaultTagsEntry = DefaultTag;
+
+export type ListCustomTagsEntry = CustomTag;
+
+export type CreateCustomTagBody = CustomTagBody;
+
+export type CreateCustomTagAnswer = CustomTag;
+
+export type DeleteCustomTagAnswer = CustomTagRemoved;
+
+export type ListClientsEntry = ApiClient;
+
+export type CreateClientBody = CreateApiClientBody;
+
+export type CreateClientAnswer = ApiClientWithSecret;
+
+export type GetClientAnswer = ApiClient;
+
+export type UpdateClientBody = UpdateApiClientBody;
+
+export type UpdateClientAnswer = ApiClient;
+
+export type RotateClientAnswer = ApiClientWithSecret;
+
+export type DisableClientAnswer = ApiClientDisabled;
+
+export type EnableClientAnswer = ApiClient;
+
+export type ListKeysEntry = ApiKey;
+
+export type CreateKeyBody = ApiKeyBody;
+
+export type CreateKeyAnswer = ApiKeyCreated;
+
+export type GetKeyAnswer = ApiKey;
+
+export type RevokeKeyAnswer = ApiKeyRevoked;
+
+export type CreateCompanyKeyBody = ApiKeyBody;
+
+export type CreateCompanyKeyAnswer = ApiKeyCreated;
+
+export type GetVideoAccountAnswer = VideoAccount;
+
+export type ConnectVideoAccountBody = VideoAccountBody;
+
+export type ConnectVideoAccountAnswer = VideoAccount;
+
+export type DisconnectVideoAccountAnswer = VideoAccountRemoved;
+
+export type ListWebhookEndpointsEntry = WebhookEndpoint;
+
+export type CreateWebhookEndpointAnswer = WebhookEndpointWithSecret;
+
+export type GetWebhookEndpointAnswer = WebhookEndpoint;
+
+export type UpdateWebhookEndpointAnswer = WebhookEndpoint;
+
+export type RemoveWebhookEndpointAnswer = Removed;
+
+export type RotateWebhookSecretAnswer = WebhookEndpointWithSecret;
+
+export type ResumeWebhookEndpointAnswer = WebhookEndpoint;
+
+export type ListWebhookDeliveriesEntry = WebhookDelivery;
+
+export type GetWebhookDeliveryAnswer = WebhookDeliveryWithTries;
+
+export type ReplayWebhookDeliveryAnswer = WebhookDelivery;
+
+export type ReplayWebhookEventsAnswer = WebhookEventsReplayed;
+
+export type PingWebhookEndpointAnswer = WebhookDelivery;
+
+export type CreateAccessTokenBody = AccessTokenBody;
+
+export type CreateAccessTokenAnswer = AccessToken;
+
+export type RevokeAccessTokenAnswer = AccessTokenRevoked;
 
 /** The record `adviser` in an event. */
 export type AdviserSnapshot = {
@@ -1933,7 +1781,7 @@ export type EventRecords = {
 
 /** The input and the answer of every operation. */
 export type Operations = {
-  /** Get case address book. Every person and every address of the case, oldest first. The parameters are not part of the specification. */
+  /** Get case address book. Every person and every address of the case, oldest first. The parameters are not part of the specification. Also served as `GET /cases/{caseId}/address_book`. */
   getCaseAddressBook: {
     input: {
       /** Only people whose names contain this text, ignoring case, and their addresses. */
@@ -1951,7 +1799,7 @@ export type Operations = {
     };
     answer: GetCaseAddressBookEntry[];
   };
-  /** Create case address book entry. Also creates the address as an item of its own, empty if none was sent; `data.address` is its identifier. */
+  /** Create case address book entry. Also creates the address as an item of its own, empty if none was sent; `data.address` is its identifier. Also served as `POST /cases/{caseId}/address_book/entry`. */
   createCaseAddressBookEntry: {
     input: {
       /** The case. */
@@ -1962,7 +1810,7 @@ export type Operations = {
     };
     answer: CreateCaseAddressBookEntryAnswer;
   };
-  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only added. */
+  /** Update case address book entry. Fields that are not sent stay as they are, null clears an optional field, tags are only added. Also served as `POST /cases/{caseId}/address-book/entry/{entryID}`, `PATCH /cases/{caseId}/address_book/entry/{entryID}`, `POST /cases/{caseId}/address_book/entry/{entryID}`. */
   updateCaseAddressBookEntry: {
     input: {
       /** The case. */
@@ -1977,7 +1825,7 @@ export type Operations = {
     };
     answer: UpdateCaseAddressBookEntryAnswer;
   };
-  /** Read one address book entry. The person as the address book lists it, with the times of creation and of the last update. */
+  /** Read one address book entry. The person as the address book lists it, with the times of creation and of the last update. Also served as `GET /cases/{caseId}/address_book/entry/{entryID}`. */
   readAddressBookEntry: {
     input: {
       /** The case. */
@@ -1989,7 +1837,7 @@ export type Operations = {
     };
     answer: ReadAddressBookEntryAnswer;
   };
-  /** Delete address book entry. Removes the person and its address from the address book. Every operation except restore then answers 404. */
+  /** Delete address book entry. Removes the person and its address from the address book. Every operation except restore then answers 404. Also served as `DELETE /cases/{caseId}/address_book/entry/{entryID}`. */
   deleteAddressBookEntry: {
     input: {
       /** The case. */
@@ -2003,7 +1851,7 @@ export type Operations = {
     };
     answer: DeleteAddressBookEntryAnswer;
   };
-  /** Restore a deleted address book entry. Restores the person and its address. Returns 400 if the entry is not deleted. */
+  /** Restore a deleted address book entry. Restores the person and its address. Returns 400 if the entry is not deleted. Also served as `POST /cases/{caseId}/address_book/entry/{entryID}/restore`. */
   restoreAddressBookEntry: {
     input: {
       /** The case. */
@@ -2017,7 +1865,7 @@ export type Operations = {
     };
     answer: RestoreAddressBookEntryAnswer;
   };
-  /** Remove a default tag from an entry. Returns the entry, or 404 if it does not have the tag. */
+  /** Remove a default tag from an entry. Returns the entry, or 404 if it does not have the tag. Also served as `DELETE /cases/{caseId}/address_book/entry/{entryID}/tags/{tag}`. */
   removeTag: {
     input: {
       /** The case. */
@@ -2033,7 +1881,7 @@ export type Operations = {
     };
     answer: RemoveTagAnswer;
   };
-  /** Remove a custom tag from an entry. Returns the entry, or 404 if it does not have the tag. */
+  /** Remove a custom tag from an entry. Returns the entry, or 404 if it does not have the tag. Also served as `DELETE /cases/{caseId}/address_book/entry/{entryID}/custom-tags/{tag}`. */
   removeCustomTag: {
     input: {
       /** The case. */
@@ -2053,7 +1901,7 @@ export type Operations = {
   getCaseInteractions: {
     input: {
       /** Kind of contact; case-sensitive. */
-      type?: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other' | undefined;
+      type?: InteractionType | undefined;
       /** Happened at this time or later. */
       from?: string | undefined;
       /** Happened before this time. */
@@ -2080,7 +1928,7 @@ export type Operations = {
     };
     answer: CreateCaseInteractionAnswer;
   };
-  /** Update case interaction. `type` is required; other fields that are not sent stay as they are, and null clears them. */
+  /** Update case interaction. `type` is required; other fields that are not sent stay as they are, and null clears them. Also served as `POST /cases/{caseId}/interactions/{interactionId}`. */
   updateCaseInteraction: {
     input: {
       /** The case. */
@@ -2141,7 +1989,7 @@ export type Operations = {
       /** Also lists cancelled items. */
       show_cancelled_items?: boolean | undefined;
       /** Only invoices with this status. */
-      status?: 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled' | undefined;
+      status?: InvoiceStatus | undefined;
       /** Due at this time or later. */
       due_from?: string | undefined;
       /** Due before this time. */
@@ -2166,7 +2014,7 @@ export type Operations = {
     };
     answer: CreateCaseInvoiceAnswer;
   };
-  /** Update case invoice. The items do not change unless `items` or `keep_existing_items: false` is sent. */
+  /** Update case invoice. The items do not change unless `items` or `keep_existing_items: false` is sent. Also served as `POST /cases/{caseId}/invoices/{invoiceId}`. */
   updateCaseInvoice: {
     input: {
       /** The case. */
@@ -2338,7 +2186,7 @@ export type Operations = {
     };
     answer: ListCaseAppointmentsEntry[];
   };
-  /** Update case appointment. Moving the start moves the reminders. A confirmation is sent again only if this request asks for it; false withdraws a message that has not been sent. Changing notes or location sends no message. */
+  /** Update case appointment. Moving the start moves the reminders. A confirmation is sent again only if this request asks for it; false withdraws a message that has not been sent. Changing notes or location sends no message. Also served as `POST /cases/{caseId}/appointments/{appointmentID}` with a body. */
   updateCaseAppointment: {
     input: {
       /** The case. */
@@ -2353,7 +2201,7 @@ export type Operations = {
     };
     answer: UpdateCaseAppointmentAnswer;
   };
-  /** Delete case appointment. Withdraws every message that has not been sent, and the meeting. */
+  /** Delete case appointment. Withdraws every message that has not been sent, and the meeting. Also served as `POST /cases/{caseId}/appointments/{appointmentID}` without a body. */
   deleteCaseAppointment: {
     input: {
       /** The case. */
@@ -2721,7 +2569,7 @@ export type Operations = {
     };
     answer: UpdateCompanyAnswer;
   };
-  /** List companies. Every company of the installation, ordered by name. `search` matches the name. */
+  /** List companies. Every company of the installation, ordered by name. `search` matches the name. Requires an API key with the scope `operator`. */
   listCompanies: {
     input: {
       /** The number of the page, from 1. */
@@ -2733,7 +2581,7 @@ export type Operations = {
     };
     answer: ListCompaniesEntry[];
   };
-  /** Create a company. Only the name is required. Create a first key for the company afterwards. */
+  /** Create a company. Only the name is required. Create a first key for the company afterwards. Requires an API key with the scope `operator`. */
   createCompany: {
     input: {
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
@@ -2742,7 +2590,7 @@ export type Operations = {
     };
     answer: CreateCompanyAnswer;
   };
-  /** Get one company. The settings of any company. */
+  /** Get one company. The settings of any company. Requires an API key with the scope `operator`. */
   getOneCompany: {
     input: {
       /** The company. */
@@ -2752,7 +2600,7 @@ export type Operations = {
     };
     answer: GetOneCompanyAnswer;
   };
-  /** Update one company. The same as PATCH /manage/company, for any company. */
+  /** Update one company. The same as PATCH /manage/company, for any company. Requires an API key with the scope `operator`. */
   updateOneCompany: {
     input: {
       /** The company. */
@@ -3147,7 +2995,7 @@ export type Operations = {
     };
     answer: RevokeKeyAnswer;
   };
-  /** Create an API key for a company. The first key of a new company. The company creates its other keys with it. */
+  /** Create an API key for a company. The first key of a new company. The company creates its other keys with it. Requires an API key with the scope `operator`. */
   createCompanyKey: {
     input: {
       /** The company. */

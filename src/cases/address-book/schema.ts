@@ -9,42 +9,62 @@ const MOST_RELATIONSHIPS = 100;
 const tagList = (description: string) =>
   optional(Type.Array(text({ maxLength: 100 }), { maxItems: MAX_TAGS, description, examples: [['next-of-kin']] }));
 
-const Address = Type.Object({
-  address_1: optional(text({ examples: ['1 High Street'] })),
-  address_2: optional(text()),
-  address_3: optional(text()),
-  postcode: optional(text({ examples: ['AB1 2CD'] })),
-});
+const Address = Type.Object(
+  {
+    address_1: optional(text({ examples: ['1 High Street'] })),
+    address_2: optional(text()),
+    address_3: optional(text()),
+    postcode: optional(text({ examples: ['AB1 2CD'] })),
+  },
+  { title: 'AddressBody' },
+);
 
-export const EntryBody = Type.Object({
-  entity_id: Type.Unsafe<'person'>({ type: 'string', enum: ['person'] }),
-  title: text({ examples: ['Mrs'] }),
-  first_names: text({ examples: ['Jane'] }),
-  middle_names: optional(text()),
-  last_name: text({ examples: ['Doe'] }),
-  known_as: optional(text()),
-  tel_1: optional(text()),
-  tel_2: optional(text()),
-  email: optional(text({ maxLength: 254, examples: ['jane.doe@client.example'] })),
-  gender: optional(text()),
-  dob: optional(text({ description: 'DD/MM/YYYY, not in the future.', examples: ['31/01/1970'] })),
-  marital_status: optional(text({ description: 'An addition to the specification.' })),
-  relationship: optional(
-    Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 100 }), {
-      maxProperties: MOST_RELATIONSHIPS,
-      description: 'Customer identifier of the case to a relationship word. An update replaces all relationships.',
-    }),
-  ),
-  occupation: optional(text()),
-  preferred_name: optional(text()),
-  alias: optional(text()),
-  address: optional(Address),
-  tags: tagList('Default tags of the system. An update only adds.'),
-  custom_tags: tagList('Custom tags of the company. An update only adds.'),
-  them_pronoun: optional(text()),
-  they_pronoun: optional(text()),
-  their_pronoun: optional(text()),
-});
+export const EntryBody = Type.Object(
+  {
+    entity_id: Type.Unsafe<'person'>({ type: 'string', enum: ['person'] }),
+    title: text({ examples: ['Mrs'] }),
+    first_names: text({ examples: ['Jane'] }),
+    middle_names: optional(text()),
+    last_name: text({ examples: ['Doe'] }),
+    known_as: optional(text()),
+    tel_1: optional(text()),
+    tel_2: optional(text()),
+    email: optional(text({ maxLength: 254, examples: ['jane.doe@client.example'] })),
+    gender: optional(text()),
+    dob: optional(text({ description: 'DD/MM/YYYY, not in the future.', examples: ['31/01/1970'] })),
+    marital_status: optional(text({ description: 'An addition to the specification.' })),
+    relationship: optional(
+      Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 100 }), {
+        maxProperties: MOST_RELATIONSHIPS,
+        description: 'Customer identifier of the case to a relationship word. An update replaces all relationships.',
+      }),
+    ),
+    occupation: optional(text()),
+    preferred_name: optional(text()),
+    alias: optional(text()),
+    address: optional(Address),
+    tags: tagList('Default tags of the system. An update only adds.'),
+    custom_tags: tagList('Custom tags of the company. An update only adds.'),
+    them_pronoun: optional(text()),
+    they_pronoun: optional(text()),
+    their_pronoun: optional(text()),
+  },
+  {
+    title: 'AddressBookEntryBody',
+    examples: [
+      {
+        entity_id: 'person',
+        title: 'Mrs',
+        first_names: 'Jane',
+        last_name: 'Doe',
+        email: 'jane.doe@client.example',
+        dob: '31/01/1970',
+        address: { address_1: '1 High Street', postcode: 'AB1 2CD' },
+        tags: ['executor'],
+      },
+    ],
+  },
+);
 export type EntryBody = Static<typeof EntryBody>;
 
 const string = Type.String();
@@ -70,13 +90,13 @@ const closed = { additionalProperties: false };
 export const EntryCreated = Type.Object(
   {
     entity_id: Type.Unsafe<'person'>({ type: 'string', enum: ['person'] }),
-    data: Type.Object({ ...names, relationship, address: string, ...pronouns }, closed),
+    data: Type.Object({ ...names, relationship, address: string, ...pronouns }, { title: 'PersonCreated', ...closed }),
     customer_case_id: string,
     id: string,
     updated_at: instant(),
     created_at: instant(),
   },
-  closed,
+  { title: 'AddressBookEntryCreated', ...closed },
 );
 
 export const EntryUpdated = Type.Object(
@@ -86,7 +106,7 @@ export const EntryUpdated = Type.Object(
     entity_id: Type.Unsafe<'person'>({ type: 'string', enum: ['person'] }),
     data: Type.Object(
       { ...names, relationship, ...details, gender: stringOrNull, marital_status: stringOrNull, ...pronouns },
-      closed,
+      { title: 'PersonUpdated', ...closed },
     ),
     created_at: instant(),
     updated_at: instant(),
@@ -104,7 +124,7 @@ export const EntryUpdated = Type.Object(
     partner_card_id: stringOrNull,
     partner_person_id: stringOrNull,
   },
-  closed,
+  { title: 'AddressBookEntryUpdated', ...closed },
 );
 
 const person = {
@@ -122,20 +142,26 @@ const person = {
       tags: Type.Array(string),
       custom_tags: Type.Array(string),
     },
-    closed,
+    { title: 'Person', ...closed },
   ),
 };
-const PersonItem = Type.Object(person, closed);
+const PersonItem = Type.Object(person, { title: 'AddressBookPerson', ...closed });
 
-export const Entry = Type.Object({ ...person, created_at: instant(), updated_at: instant() }, closed);
+export const Entry = Type.Object(
+  { ...person, created_at: instant(), updated_at: instant() },
+  { title: 'AddressBookEntry', ...closed },
+);
 
 const AddressItem = Type.Object(
   {
     id: string,
     entity_id: Type.Unsafe<'address'>({ type: 'string', enum: ['address'] }),
-    data: Type.Object({ postcode: string, address_1: string, address_2: string, address_3: string }, closed),
+    data: Type.Object(
+      { postcode: string, address_1: string, address_2: string, address_3: string },
+      { title: 'Address', ...closed },
+    ),
   },
-  closed,
+  { title: 'AddressBookAddress', ...closed },
 );
 
 export const AddressBookQuery = Type.Object({

@@ -9,7 +9,7 @@ import { restoreAppointment, setOutcome } from './lifecycle.ts';
 import { currentVersion, listAppointments, listDiary, readAppointment } from './reads.ts';
 import { Appointment } from './schema.ts';
 
-const tag = 'Additions: appointments';
+const tag = 'Appointments';
 const list = '/cases/{caseId}/appointments';
 const one = `${list}/{appointmentID}`;
 const params = { caseId: 'case', appointmentID: 'appointment' };

@@ -3,8 +3,8 @@ import { booleanFlag, optional, text, time } from '../../kernel/validation/schem
 import { Type } from '../../kernel/validation/type.ts';
 
 const filters = {
-  from: Type.Optional(time({ description: 'Starts at this time or later.', examples: ['2026-03-29 00:00:00'] })),
-  to: Type.Optional(time({ description: 'Starts before this time.', examples: ['2026-03-30 00:00:00'] })),
+  from: Type.Optional(time({ description: 'Starts at this time or later.' })),
+  to: Type.Optional(time({ description: 'Starts before this time.' })),
   deleted: Type.Optional(
     Type.Unsafe<'true' | 'false' | '1' | '0' | 'all'>({
       type: 'string',
@@ -18,7 +18,7 @@ const adviserEmail = text({
   minLength: 1,
   maxLength: 254,
   description: 'The current address of an adviser of the company.',
-  examples: ['adviser@firm.example'],
+  examples: ['paul.phone@demo.example'],
 });
 
 export const AppointmentsQuery = Type.Object({ ...filters, adviser_email: Type.Optional(adviserEmail) });
@@ -27,13 +27,16 @@ export type AppointmentsQuery = Static<typeof AppointmentsQuery>;
 /** The route adds the paging parameters. */
 export const DIARY_QUERY = { adviser_email: adviserEmail, ...filters };
 
-export const OutcomeBody = Type.Object({
-  attended: optional(booleanFlag({ description: 'Whether the client attended. Cannot be true before the start.' })),
-  cancelled: optional(
-    booleanFlag({
-      description: '`true` withdraws every message that has not been sent; `false` schedules the reminders again.',
-    }),
-  ),
-  type: optional(text({ maxLength: 100, description: 'Free text, for your own use.', examples: ['review'] })),
-});
+export const OutcomeBody = Type.Object(
+  {
+    attended: optional(booleanFlag({ description: 'Whether the client attended. Cannot be true before the start.' })),
+    cancelled: optional(
+      booleanFlag({
+        description: '`true` withdraws every message that has not been sent; `false` schedules the reminders again.',
+      }),
+    ),
+    type: optional(text({ maxLength: 100, description: 'Free text, for your own use.', examples: ['review'] })),
+  },
+  { title: 'AppointmentOutcomeBody' },
+);
 export type OutcomeBody = Static<typeof OutcomeBody>;

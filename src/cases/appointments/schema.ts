@@ -13,9 +13,8 @@ import { Type } from '../../kernel/validation/type.ts';
 
 const startTime = time({
   description: 'Wall time of the company, or ISO 8601 with a zone.',
-  examples: ['2026-03-29 14:30:00'],
 });
-const endTime = time({ description: 'Later than start_time.', examples: ['2026-03-29 15:30:00'] });
+const endTime = time({ description: 'Later than start_time.' });
 
 const writableFields = {
   email_confirmation: optional(booleanFlag({ description: 'Sends a booking confirmation to email_recipient.' })),
@@ -43,30 +42,52 @@ const writableFields = {
   ),
 };
 
-export const CreateAppointmentBody = Type.Object({
-  adviser_email: text({
-    maxLength: 254,
-    description: "Email of an adviser of the caller's company.",
-    examples: ['adviser@firm.example'],
-  }),
-  start_time: startTime,
-  end_time: endTime,
-  ...writableFields,
-  video_meeting: optional(
-    booleanFlag({ description: 'Creates a video meeting, provided the adviser has connected an account.' }),
-  ),
-});
+export const CreateAppointmentBody = Type.Object(
+  {
+    adviser_email: text({
+      maxLength: 254,
+      description: "Email of an adviser of the caller's company.",
+      examples: ['paul.phone@demo.example'],
+    }),
+    start_time: startTime,
+    end_time: endTime,
+    ...writableFields,
+    video_meeting: optional(
+      booleanFlag({ description: 'Creates a video meeting, provided the adviser has connected an account.' }),
+    ),
+  },
+  {
+    title: 'CreateAppointmentBody',
+    examples: [
+      {
+        adviser_email: 'paul.phone@demo.example',
+        start_time: '2027-03-29 14:30:00',
+        end_time: '2027-03-29 15:30:00',
+        email_confirmation: true,
+        email_recipient: 'john.smith@client.example',
+        location: '1 High Street, Anytown',
+      },
+    ],
+  },
+);
 export type CreateAppointmentBody = Static<typeof CreateAppointmentBody>;
 
-export const UpdateAppointmentBody = Type.Object({
-  start_time: Type.Optional(startTime),
-  end_time: Type.Optional(endTime),
-  ...writableFields,
-});
+export const UpdateAppointmentBody = Type.Object(
+  {
+    start_time: Type.Optional(startTime),
+    end_time: Type.Optional(endTime),
+    ...writableFields,
+  },
+  {
+    title: 'UpdateAppointmentBody',
+    examples: [{ notes: 'Bring the signed papers', location: '2 High Street, Anytown' }],
+  },
+);
 export type UpdateAppointmentBody = Static<typeof UpdateAppointmentBody>;
 
 const messageState = (description: string) =>
   Type.Unsafe<string | null>({
+    title: 'MessageState',
     type: ['string', 'null'],
     enum: ['scheduled', 'sent', 'failed', 'cancelled', 'skipped', null],
     description: `State of the ${description}; null if it was not requested.`,
@@ -94,7 +115,7 @@ const common = {
 
 export const AppointmentCreated = Type.Object(
   { ...common, adviser_email: Type.String(), email_recipient: nullable(Type.String()) },
-  { additionalProperties: false },
+  { title: 'AppointmentCreated', additionalProperties: false },
 );
 
 const updated = {
@@ -108,10 +129,10 @@ const updated = {
   join_url: nullable(Type.String()),
 };
 
-export const AppointmentUpdated = Type.Object(updated, { additionalProperties: false });
+export const AppointmentUpdated = Type.Object(updated, { title: 'AppointmentUpdated', additionalProperties: false });
 
 /** The record as the additional operations return it. */
 export const Appointment = Type.Object(
   { ...updated, adviser_email: Type.String({ description: 'The address at the time of the booking.' }) },
-  { additionalProperties: false },
+  { title: 'Appointment', additionalProperties: false },
 );

@@ -5,7 +5,7 @@ import { deleteInteraction, restoreInteraction } from './lifecycle.ts';
 import { currentVersion, readInteraction } from './reads.ts';
 import { InteractionElement } from './schema.ts';
 
-const tag = 'Additions: interactions';
+const tag = 'Interactions';
 const one = '/cases/{caseId}/interactions/{interactionId}';
 const params = { caseId: 'case', interactionId: 'interaction' };
 

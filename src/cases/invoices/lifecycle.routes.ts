@@ -5,7 +5,7 @@ import { cancelInvoice, cancelItem, reinstateInvoice, reinstateItem, sendInvoice
 import { currentVersion, readInvoice } from './reads.ts';
 import { Invoice, InvoiceItem, OneInvoiceQuery, SentBody } from './schema.ts';
 
-const tag = 'Additions: invoices';
+const tag = 'Invoices';
 const one = '/cases/{caseId}/invoices/{invoiceId}';
 const item = `${one}/items/{itemId}`;
 const params = { caseId: 'case', invoiceId: 'invoice' };

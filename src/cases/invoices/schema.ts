@@ -16,12 +16,15 @@ import { Type } from '../../kernel/validation/type.ts';
 
 const MAX_ITEMS = 1_000;
 
-const Item = Type.Object({
-  description: text({ maxLength: 200, examples: ['Mirror wills'] }),
-  quantity: decimal({ description: 'A whole number.', examples: ['2'] }),
-  rate: decimal({ description: 'Stored with four decimals.', examples: ['60.00'] }),
-  amount: decimal({ description: 'Line total including any applicable tax.', examples: ['144.00'] }),
-});
+const Item = Type.Object(
+  {
+    description: text({ maxLength: 200, examples: ['Mirror wills'] }),
+    quantity: decimal({ description: 'A whole number.', examples: ['2'] }),
+    rate: decimal({ description: 'Stored with four decimals.', examples: ['60.00'] }),
+    amount: decimal({ description: 'Line total including any applicable tax.', examples: ['144.00'] }),
+  },
+  { title: 'InvoiceItemBody' },
+);
 
 const fields = {
   invoice_number: text({
@@ -31,8 +34,8 @@ const fields = {
     examples: ['INV-0001'],
   }),
   sender_id: uuid({ description: 'Identifier of the sender.' }),
-  date_created: time({ examples: ['2026-03-01 09:00:00'] }),
-  date_due: time({ examples: ['2026-03-31 09:00'] }),
+  date_created: time({}),
+  date_due: time({}),
   vat: decimal({ description: 'VAT percentage of the invoice.', examples: [20] }),
   total: decimal({ description: 'Total including VAT.', examples: [144] }),
   sub_total: decimal({ description: 'Total excluding VAT.', examples: [120] }),
@@ -41,18 +44,32 @@ const fields = {
   items: optional(Type.Array(Item, { maxItems: MAX_ITEMS, description: `At most ${MAX_ITEMS} per request.` })),
 };
 
-export const CreateInvoiceBody = Type.Object(fields);
+const EXAMPLE = {
+  invoice_number: 'INV-0001',
+  sender_id: '6f1ed002-ab5d-4c5e-9d4e-1c2f3a4b5c6d',
+  date_created: '2026-03-01 09:00:00',
+  date_due: '2026-03-31 09:00:00',
+  vat: 20,
+  total: 144,
+  sub_total: 120,
+  items: [{ description: 'Mirror wills', quantity: '2', rate: '60.00', amount: '144.00' }],
+};
 
-export const UpdateInvoiceBody = Type.Object({
-  ...fields,
-  keep_existing_items: optional(
-    booleanFlag({
-      description:
-        'True: the items are added to the existing ones. False: they replace the existing ones; without items, all ' +
-        'are removed.',
-    }),
-  ),
-});
+export const CreateInvoiceBody = Type.Object(fields, { title: 'CreateInvoiceBody', examples: [EXAMPLE] });
+
+export const UpdateInvoiceBody = Type.Object(
+  {
+    ...fields,
+    keep_existing_items: optional(
+      booleanFlag({
+        description:
+          'True: the items are added to the existing ones. False: they replace the existing ones; without items, all ' +
+          'are removed.',
+      }),
+    ),
+  },
+  { title: 'UpdateInvoiceBody', examples: [{ ...EXAMPLE, payment_terms: '30 days' }] },
+);
 export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
 const showCancelledItems = queryFlag({ description: 'Also lists cancelled items.' });
@@ -61,13 +78,14 @@ export const InvoiceQuery = Type.Object({
   show_cancelled_items: showCancelledItems,
   status: Type.Optional(
     Type.Unsafe<string>({
+      title: 'InvoiceStatus',
       type: 'string',
       enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
       description: 'Only invoices with this status.',
     }),
   ),
-  due_from: Type.Optional(time({ description: 'Due at this time or later.', examples: ['2026-03-01 00:00:00'] })),
-  due_to: Type.Optional(time({ description: 'Due before this time.', examples: ['2026-04-01 00:00:00'] })),
+  due_from: Type.Optional(time({ description: 'Due at this time or later.' })),
+  due_to: Type.Optional(time({ description: 'Due before this time.' })),
   ...PAGE_QUERY,
 });
 export type InvoiceQuery = Static<typeof InvoiceQuery>;
@@ -76,11 +94,12 @@ export type InvoiceQuery = Static<typeof InvoiceQuery>;
 export const OneInvoiceQuery = Type.Object({ show_cancelled_items: showCancelledItems });
 export type OneInvoiceQuery = Static<typeof OneInvoiceQuery>;
 
-export const SentBody = Type.Object({
-  date_sent: optional(
-    time({ description: 'Must not be in the future. Default: now.', examples: ['2026-03-02 09:00:00'] }),
-  ),
-});
+export const SentBody = Type.Object(
+  {
+    date_sent: optional(time({ description: 'Must not be in the future. Default: now.' })),
+  },
+  { title: 'MarkInvoiceSentBody' },
+);
 export type SentBody = Static<typeof SentBody>;
 
 const common = {
@@ -105,7 +124,7 @@ export const InvoiceRecord = Type.Object(
     date_created: instant(),
     recipients_name: nullable(Type.String({ examples: ['Mr John Smith and Mrs Ann Smith'] })),
   },
-  { additionalProperties: false },
+  { title: 'InvoiceRecord', additionalProperties: false },
 );
 
 export const InvoiceItem = Type.Object(
@@ -123,7 +142,7 @@ export const InvoiceItem = Type.Object(
     customer_case_id: uuid(),
     has_vat: Type.Boolean(),
   },
-  { additionalProperties: false },
+  { title: 'InvoiceItem', additionalProperties: false },
 );
 
 const element = {
@@ -131,14 +150,18 @@ const element = {
   terms: Type.String(),
   date_created: wallTime({ description: 'Wall time of the company.' }),
   recipients_name: Type.String(),
-  status: Type.Unsafe<string>({ type: 'string', enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] }),
+  status: Type.Unsafe<string>({
+    title: 'InvoiceStatus',
+    type: 'string',
+    enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+  }),
   mail_sent: Type.Boolean(),
   payable_online: Type.Boolean(),
   formatted_recurring_interval: nullable(Type.String()),
   items: Type.Array(InvoiceItem),
 };
 
-export const InvoiceList = Type.Array(Type.Object(element, { additionalProperties: false }));
+export const InvoiceList = Type.Array(Type.Object(element, { title: 'ListedInvoice', additionalProperties: false }));
 
 /** The response of the additional operations. */
 export const Invoice = Type.Object(
@@ -150,5 +173,5 @@ export const Invoice = Type.Object(
       examples: [72],
     }),
   },
-  { additionalProperties: false },
+  { title: 'Invoice', additionalProperties: false },
 );

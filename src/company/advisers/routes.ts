@@ -5,7 +5,7 @@ import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserBody } from './schema.ts';
 import { createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser, updateAdviser } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Advisers' } as const;
 const collection = '/manage/advisers';
 const item = `${collection}/{adviserId}`;
 

@@ -5,7 +5,7 @@ import { Type } from '../../kernel/validation/type.ts';
 const email = text({
   maxLength: 254,
   description: 'Unique within the company, ignoring case. Appointments name the adviser by it.',
-  examples: ['adviser@firm.example'],
+  examples: ['adviser@company.example'],
 });
 const name = text({ minLength: 1, maxLength: 200, examples: ['Alex Adviser'] });
 const optionalFields = {
@@ -20,22 +20,25 @@ const optionalFields = {
   ),
 };
 
-export const CreateAdviserBody = Type.Object({ email, name, ...optionalFields });
-export const AdviserBody = Type.Object({ email: Type.Optional(email), name: Type.Optional(name), ...optionalFields });
+export const CreateAdviserBody = Type.Object({ email, name, ...optionalFields }, { title: 'CreateAdviserBody' });
+export const AdviserBody = Type.Object(
+  { email: Type.Optional(email), name: Type.Optional(name), ...optionalFields },
+  { title: 'UpdateAdviserBody' },
+);
 export type AdviserBody = Static<typeof AdviserBody>;
 
 export const AdviserRecord = Type.Object(
   {
     id: uuid(),
-    email: Type.String({ examples: ['adviser@firm.example'] }),
+    email: Type.String({ examples: ['adviser@company.example'] }),
     name: Type.String({ examples: ['Alex Adviser'] }),
     active: Type.Boolean(),
     video_provider: Type.Unsafe<string | null>({ type: ['string', 'null'], enum: ['jitsi', 'zoom', null] }),
     created_at: instant(),
     updated_at: instant(),
   },
-  { additionalProperties: false },
+  { title: 'Adviser', additionalProperties: false },
 );
 export const AdviserList = Type.Array(AdviserRecord);
 
-export const AdviserRemoved = Type.Object({ id: uuid(), removed_at: instant() }, { additionalProperties: false });
+export { Removed as AdviserRemoved } from '../../kernel/validation/schema-types.ts';

@@ -5,7 +5,7 @@ import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './schema.ts';
 import { createCase, listCases, showCase, updateCase } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Cases' } as const;
 const collection = '/manage/cases';
 const item = `${collection}/{caseId}`;
 

@@ -12,18 +12,21 @@ const reference = text({
   examples: ['Smith, wills'],
 });
 
-export const CreateCaseBody = Type.Object({
-  reference,
-  customers: optional(
-    Type.Array(CreateCustomerBody, {
-      maxItems: MAX_CUSTOMERS,
-      description: `At most ${MAX_CUSTOMERS} in this request; more can be added later.`,
-    }),
-  ),
-});
+export const CreateCaseBody = Type.Object(
+  {
+    reference,
+    customers: optional(
+      Type.Array(CreateCustomerBody, {
+        maxItems: MAX_CUSTOMERS,
+        description: `At most ${MAX_CUSTOMERS} in this request; more can be added later.`,
+      }),
+    ),
+  },
+  { title: 'CreateCaseBody' },
+);
 export type CreateCaseBody = Static<typeof CreateCaseBody>;
 
-export const CaseBody = Type.Object({ reference: Type.Optional(reference) });
+export const CaseBody = Type.Object({ reference: Type.Optional(reference) }, { title: 'UpdateCaseBody' });
 export type CaseBody = Static<typeof CaseBody>;
 
 export const CaseRecord = Type.Object(
@@ -34,6 +37,6 @@ export const CaseRecord = Type.Object(
     created_at: instant(),
     updated_at: instant(),
   },
-  { additionalProperties: false },
+  { title: 'Case', additionalProperties: false },
 );
 export const CaseList = Type.Array(CaseRecord);

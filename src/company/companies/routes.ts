@@ -5,8 +5,8 @@ import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CompanyBody, CompanyList, CompanyRecord, CreateCompanyBody } from './schema.ts';
 import { createCompany, listCompanies, showCompany, updateCompany } from './verbs.ts';
 
-const companyOperation = { extension: true, access: 'manage', tag: 'Management', params: {} } as const;
-const operatorOperation = { extension: true, access: 'operator', tag: 'Operator' } as const;
+const companyOperation = { extension: true, access: 'manage', tag: 'Company', params: {} } as const;
+const operatorOperation = { extension: true, access: 'operator', tag: 'Companies' } as const;
 const collection = '/manage/companies';
 const item = `${collection}/{companyId}`;
 

@@ -39,21 +39,21 @@ const settings = {
     text({ maxLength: 200, description: 'The sender name of mails.', examples: ['Smith & Partners'] }),
   ),
   sender_address: optional(
-    text({ maxLength: 254, description: 'The sender address of mails.', examples: ['office@firm.example'] }),
+    text({ maxLength: 254, description: 'The sender address of mails.', examples: ['office@company.example'] }),
   ),
   contact_email: optional(
     text({
       maxLength: 254,
       description:
         'Receives notices that need attention, such as a failing webhook endpoint; the sender address by default.',
-      examples: ['it@firm.example'],
+      examples: ['it@company.example'],
     }),
   ),
 };
 const name = text({ minLength: 1, maxLength: 200, examples: ['Smith & Partners'] });
 
-export const CreateCompanyBody = Type.Object({ name, ...settings });
-export const CompanyBody = Type.Object({ name: Type.Optional(name), ...settings });
+export const CreateCompanyBody = Type.Object({ name, ...settings }, { title: 'CreateCompanyBody' });
+export const CompanyBody = Type.Object({ name: Type.Optional(name), ...settings }, { title: 'UpdateCompanyBody' });
 export type CompanyBody = Static<typeof CompanyBody>;
 
 export const CompanyRecord = Type.Object(
@@ -71,6 +71,6 @@ export const CompanyRecord = Type.Object(
     created_at: instant(),
     updated_at: instant(),
   },
-  { additionalProperties: false },
+  { title: 'Company', additionalProperties: false },
 );
 export const CompanyList = Type.Array(CompanyRecord);

@@ -39,7 +39,7 @@ const fields = {
   ),
 };
 
-const TraceEntry = Type.Object(fields, { additionalProperties: false });
+const TraceEntry = Type.Object(fields, { title: 'CredentialDescendant', additionalProperties: false });
 
 /** The fields that are added to the record of a credential when it is ended. */
 export const END_RESULT_FIELDS = {

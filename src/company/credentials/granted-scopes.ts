@@ -4,11 +4,14 @@ import type { Form } from '../../kernel/validation/form.ts';
 import { Type } from '../../kernel/validation/type.ts';
 
 export const scopeListSchema = (scopes: readonly Scope[]) =>
-  Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] }), {
-    maxItems: 50,
-    description: 'The scopes of the credential.',
-    examples: [['invoices:read', 'invoices:write']],
-  });
+  Type.Array(
+    Type.Unsafe<Scope>({ title: scopes === ALL_SCOPES ? 'Scope' : 'CompanyScope', type: 'string', enum: [...scopes] }),
+    {
+      maxItems: 50,
+      description: 'The scopes of the credential.',
+      examples: [['invoices:read', 'invoices:write']],
+    },
+  );
 
 type ScopesForm = Form<{ scopes?: Scope[] }>;
 

@@ -13,7 +13,7 @@ import {
   updateCustomer,
 } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Customers' } as const;
 const collection = '/manage/cases/{caseId}/customers';
 const item = `${collection}/{customerId}`;
 const params = { caseId: 'case', customerId: 'customer' };

@@ -22,8 +22,14 @@ const optionalFields = {
   ),
 };
 
-export const CreateCustomerBody = Type.Object({ last_name: lastName, ...optionalFields });
-export const CustomerBody = Type.Object({ last_name: Type.Optional(lastName), ...optionalFields });
+export const CreateCustomerBody = Type.Object(
+  { last_name: lastName, ...optionalFields },
+  { title: 'CreateCustomerBody' },
+);
+export const CustomerBody = Type.Object(
+  { last_name: Type.Optional(lastName), ...optionalFields },
+  { title: 'UpdateCustomerBody' },
+);
 export type CustomerBody = Static<typeof CustomerBody>;
 
 export const CustomerRecord = Type.Object(
@@ -38,8 +44,8 @@ export const CustomerRecord = Type.Object(
     created_at: instant(),
     updated_at: instant(),
   },
-  { additionalProperties: false },
+  { title: 'Customer', additionalProperties: false },
 );
 export const CustomerList = Type.Array(CustomerRecord);
 
-export const CustomerRemoved = Type.Object({ id: uuid(), removed_at: instant() }, { additionalProperties: false });
+export { Removed as CustomerRemoved } from '../../kernel/validation/schema-types.ts';

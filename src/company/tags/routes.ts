@@ -5,7 +5,7 @@ import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagList } from './schema.ts';
 import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'Tags' } as const;
 const collection = '/manage/custom-tags';
 
 export function tagRoutes(app: FastifyInstance, services: Services): void {

@@ -1,52 +1,68 @@
 import type { FastifyInstance } from 'fastify';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { UnreadResponses } from '../plugins/unread-responses.ts';
+import { ICON } from './icon.ts';
+import { publicAddress } from './public-address.ts';
 import { PAGE_HEADERS, referencePage } from './reference-page.ts';
 import { referenceScript } from './reference-script.ts';
-import { type StaticContent, sendContent, staticContent } from './static-content.ts';
+import { START_SCRIPT } from './reference-start.ts';
+import { contentWithEnd, type StaticContent, sendContent, staticContent } from './static-content.ts';
 
 const REVALIDATED = { cacheControl: 'no-cache' };
 const IMMUTABLE = { cacheControl: 'public, max-age=31536000, immutable' };
+const FOR_A_DAY = { cacheControl: 'public, max-age=86400' };
 
-type Pages = { page: StaticContent; script: StaticContent; scriptPath: string };
+type Pages = { pages: Record<string, StaticContent>; scripts: Map<string, StaticContent> };
 
-type DocsPagesOptions = { docs: boolean; responses: UnreadResponses };
+type DocsPagesOptions = { docs: boolean; publicUrl: string | undefined; responses: UnreadResponses };
 
-/** Serves `/openapi.json` and, if `docs` is true, a readable reference at `/docs`. */
-export async function docsPages(app: FastifyInstance, { docs, responses }: DocsPagesOptions): Promise<void> {
+/** Serves `/openapi.json`, the icon and, if `docs` is true, a readable reference at `/docs`. */
+export async function docsPages(app: FastifyInstance, { docs, publicUrl, responses }: DocsPagesOptions): Promise<void> {
   const access = { config: { access: 'public' as const }, schema: { hide: true } };
 
+  // The servers differ between requests, so they are the end of the document.
   const document = createOnce(() =>
-    staticContent('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger()))),
+    contentWithEnd('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger()).slice(0, -1))),
   );
-  app.get('/openapi.json', access, async (request, reply) =>
-    sendContent(request, reply, await document(), { ...REVALIDATED, responses }),
-  );
-  if (!docs) return;
-
-  const pages = createOnce(createPages);
-  for (const url of ['/docs', '/docs/']) {
+  app.get('/openapi.json', access, async (request, reply) => {
+    const servers = JSON.stringify([{ url: publicAddress(request, publicUrl) || '/' }]);
+    return sendContent(request, reply, (await document())(`,"servers":${servers}}`), { ...REVALIDATED, responses });
+  });
+  const icon = createOnce(() => staticContent('image/svg+xml', Buffer.from(ICON)));
+  // Browsers ask for the second one on pages that name no icon, such as JSON.
+  for (const url of ['/favicon.svg', '/favicon.ico']) {
     app.get(url, access, async (request, reply) =>
-      sendContent(request, reply.headers(PAGE_HEADERS), (await pages()).page, { ...REVALIDATED, responses }),
+      sendContent(request, reply, await icon(), { ...FOR_A_DAY, responses }),
     );
   }
+  if (!docs) return;
+
+  const files = createOnce(createPages);
+  for (const url of ['/docs', '/docs/']) {
+    app.get(url, access, async (request, reply) => {
+      const page = (await files()).pages[url] as StaticContent;
+      return sendContent(request, reply.headers(PAGE_HEADERS), page, { ...REVALIDATED, responses });
+    });
+  }
   app.get('/docs/:file', access, async (request, reply) => {
-    const { script, scriptPath } = await pages();
-    if (`/docs/${(request.params as { file: string }).file}` !== scriptPath) {
-      throw new NotFoundError('There is nothing at this address.');
-    }
+    const script = (await files()).scripts.get((request.params as { file: string }).file);
+    if (!script) throw new NotFoundError('There is nothing at this address.');
     return sendContent(request, reply, script, { ...IMMUTABLE, responses });
   });
 }
 
 async function createPages(): Promise<Pages> {
-  const script = await staticContent('text/javascript; charset=utf-8', await referenceScript());
-  const scriptPath = `/docs/reference.${script.hash}.js`;
-  return {
-    page: await staticContent('text/html; charset=utf-8', Buffer.from(referencePage(scriptPath))),
-    script,
-    scriptPath,
-  };
+  const scripts = new Map<string, StaticContent>();
+  for (const [name, bytes] of [
+    ['reference', await referenceScript()],
+    ['start', Buffer.from(START_SCRIPT)],
+  ] as const) {
+    const script = await staticContent('text/javascript; charset=utf-8', bytes);
+    scripts.set(`${name}.${script.hash}.js`, script);
+  }
+  const pageAt = (root: string) =>
+    staticContent('text/html; charset=utf-8', Buffer.from(referencePage({ root, scripts: [...scripts.keys()] })));
+  return { pages: { '/docs': await pageAt(''), '/docs/': await pageAt('../') }, scripts };
 }
 
 /** Returns a function that creates the value at its first call, and again only after a failure. */

@@ -5,15 +5,20 @@ import { COMPANY_SCOPES, SCOPE_DESCRIPTIONS } from '../../kernel/scopes.ts';
 import { Type } from '../../kernel/validation/type.ts';
 import { type EtagRegistry, MATCH_HEADERS } from '../operation/etag.ts';
 import { PROBLEMS } from '../operation/problems.ts';
+import { type Components, type Operation, type Parameter, shareComponents } from './components.ts';
+import { TAG_GROUPS, TAGS } from './tags.ts';
 
-const FAULT = Type.Object({
-  field: Type.String({
-    description: 'A field of the body, a header or a query parameter.',
-    examples: ['items[0].rate'],
-  }),
-  code: Type.String({ examples: ['required'] }),
-  message: Type.String(),
-});
+const FAULT = Type.Object(
+  {
+    field: Type.String({
+      description: 'A field of the body, a header or a query parameter.',
+      examples: ['items[0].rate'],
+    }),
+    code: Type.String({ examples: ['required'] }),
+    message: Type.String(),
+  },
+  { title: 'Fault' },
+);
 
 /** RFC 9457. */
 export const Problem = Type.Object({
@@ -27,6 +32,16 @@ export const Problem = Type.Object({
 });
 
 const DESCRIPTION = `Records of client cases: address book, interactions, invoices and appointments.
+
+## Your first call
+
+1. Get a token and a case. A service with the bundled database creates a demonstration company at its first start; the
+   file \`demo.json\` in its data folder has both, and a link to this page that fills them in. Otherwise ask the operator
+   of the service.
+2. Paste the token under **Authentication**.
+3. Open **Interactions**, **Get case interactions**, press **Test Request**, enter the case, and press **Send**.
+
+## Rules for all operations
 
 **Time.** Text that ends in \`Z\` is UTC. Text without a zone is wall time in the company's time zone, in requests and
 in responses. Requests accept \`YYYY-MM-DD HH:mm:ss\`, \`YYYY-MM-DD HH:mm\` and ISO 8601 with \`T\` and \`Z\` or an offset.
@@ -45,24 +60,27 @@ secret too. A write with that tag in \`If-Match\` is rejected with 412 if the re
 
 **Errors** have a common body (\`application/problem+json\`). A 400 lists every fault with its field.`;
 
-const EXTENSION = 'Not part of the specification.';
+/** The responses that an operation can have because of what it does. */
+const STATUSES: Record<string, { name: string; text: string }> = {
+  304: { name: 'NotModified', text: 'The record has the ETag of If-None-Match.' },
+  400: { name: 'BadRequest', text: 'The request has faults; `errors` lists them with their fields.' },
+  401: { name: 'Unauthorized', text: 'The token is missing or not valid.' },
+  403: { name: 'Forbidden', text: 'The token does not have the scope of this operation.' },
+  404: { name: 'NotFound', text: 'There is no such case or record for this company.' },
+  409: { name: 'Conflict', text: 'A request with the same Idempotency-Key is in progress.' },
+  412: { name: 'PreconditionFailed', text: 'The record no longer has the ETag of If-Match.' },
+  422: { name: 'UnprocessableContent', text: 'The Idempotency-Key belongs to another request.' },
+  default: {
+    name: 'Refused',
+    text: `Every operation can also be refused with these statuses:
 
-const STATUSES: Record<string, string> = {
-  304: 'The record has the ETag of If-None-Match.',
-  400: 'The request has faults; `errors` lists them with their fields.',
-  401: 'The token is missing or not valid.',
-  403: 'The token does not have the scope of this operation.',
-  404: 'There is no such case or record for this company.',
-  409: 'A request with the same Idempotency-Key is in progress.',
-  412: 'The record no longer has the ETag of If-Match.',
-  413: 'The body is larger than 1 MiB, or 16 KiB for requests that create or revoke an access token.',
-  415: 'The body has a Content-Encoding.',
-  422: 'The Idempotency-Key belongs to another request.',
-  429: 'Too many requests of this credential, or too many without valid credentials from this IP address.',
-  500: 'The service failed. The error has been logged under the request id.',
-  503:
-    'The database cannot be reached, the service is overloaded, or too many concurrent requests change the same ' +
-    'record. Try again later.',
+- 413: the body is larger than 1 MiB, or 16 KiB for requests that create or revoke an access token.
+- 415: the body has a Content-Encoding.
+- 429: too many requests of this credential, or too many without valid credentials from this IP address.
+- 500: the service failed. The error has been logged under the request id.
+- 503: the database cannot be reached, the service is overloaded, or too many concurrent requests change the same
+  record. Try again later.`,
+  },
 };
 
 /** Builds the document from the schemas that validate requests. */
@@ -70,36 +88,14 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Case Records', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
-      tags: [
-        { name: 'Address book', description: 'People related to a case, and their addresses.' },
-        { name: 'Interactions', description: "The log of contacts with the case's client." },
-        { name: 'Invoices', description: 'Invoices with their items.' },
-        { name: 'Appointments', description: 'Appointments with confirmations, reminders and video meetings.' },
-        { name: 'Additions: address book', description: `${EXTENSION} One entry; deleting, restoring, removing tags.` },
-        { name: 'Additions: interactions', description: `${EXTENSION} One interaction; deleting and restoring.` },
-        { name: 'Additions: invoices', description: `${EXTENSION} One invoice; sending, paying and cancelling.` },
-        {
-          name: 'Additions: appointments',
-          description: `${EXTENSION} One appointment, lists, recording the outcome, restoring.`,
-        },
-        {
-          name: 'Additions: messages',
-          description: `${EXTENSION} Sent, waiting and failed messages; sending again.`,
-        },
-        {
-          name: 'Additions: meetings',
-          description: `${EXTENSION} The state of a video meeting; requesting and cancelling one.`,
-        },
-        {
-          name: 'Additions: events',
-          description: `${EXTENSION} What happened to which record, by which credential, and the state before.`,
-        },
-        { name: 'Management', description: 'The company behind the records. Not part of the specification.' },
-        { name: 'Operator', description: 'All companies of the installation. Not part of the specification.' },
-        { name: 'OAuth', description: 'Access tokens for API clients. Not part of the specification.' },
-        { name: 'Alternative forms', description: 'Other methods and paths of the same operations.' },
-      ],
+      info: {
+        title: 'Case Records',
+        version,
+        description: DESCRIPTION,
+        contact: { name: 'Case Records' },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      tags: TAGS,
       components: {
         securitySchemes: {
           bearer: {
@@ -121,8 +117,8 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
         },
         schemas: { Problem: Problem as never },
         responses: Object.fromEntries(
-          Object.entries(STATUSES).map(([status, text]) => [
-            status,
+          Object.entries(STATUSES).map(([status, { name, text }]) => [
+            name,
             status === '304' ? { description: text } : problem(text),
           ]),
         ),
@@ -138,7 +134,7 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
       const shown = (schema.response as Record<string, TSchema>)['200'];
       const showsRecord = isWrite && shown !== undefined && records.isShown(route.config?.path ?? '', shown);
       const headers = {
-        ...(isPaged ? PAGE_HEADERS : HEADERS),
+        ...(isPaged && PAGE_HEADERS),
         ...(isWrite && REPLAY_HEADERS),
         ...((acceptsIfMatch || (requestHeaders && !isWrite) || showsRecord) && ETAG_HEADERS),
       };
@@ -150,26 +146,47 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('An OpenAPI document was expected.');
-      const { paths } = document.openapiObject;
-      for (const operation of Object.values(paths ?? {}).flatMap((path) => Object.values(path ?? {})) as Operation[]) {
-        const accepts = (header: string) => operation.parameters?.some(({ name }) => name === header);
-        const acceptsKey = accepts('idempotency-key');
-        if (operation['x-body-optional'] && operation.requestBody) operation.requestBody.required = false;
-        delete operation['x-body-optional'];
-        const isPublic = !operation.security?.some((scheme) => 'bearer' in scheme);
-        for (const status in STATUSES) {
-          // Without a bearer token there is no scope and no company.
-          if (isPublic && ['403', '404'].includes(status)) continue;
-          if (!acceptsKey && ['409', '422'].includes(status)) continue;
-          if (!accepts('if-match') && status === '412') continue;
-          if (!accepts('if-none-match') && status === '304') continue;
-          operation.responses[status] ??= { $ref: `#/components/responses/${status}` };
-        }
-      }
-      return document.openapiObject;
+      const { paths, components } = document.openapiObject;
+      const operations = Object.values(paths ?? {}).flatMap((path) => Object.values(path ?? {})) as Operation[];
+      for (const operation of operations) completeOperation(operation);
+      shareComponents(operations, components as Components);
+      return { ...document.openapiObject, 'x-tagGroups': TAG_GROUPS };
     },
   });
 }
+
+function completeOperation(operation: Operation): void {
+  const { parameters = [], requestBody, security } = operation;
+  // Reference pages fill in examples, so that a list would be filtered and a second write would repeat the first.
+  for (const parameter of parameters) {
+    if (parameter.required) continue;
+    delete parameter.required;
+    delete parameter.example;
+  }
+  // Browsers and generated clients send no Content-Type without a body, and the specification demands it.
+  if (operation['x-specified'] && !requestBody) operation.parameters = [...parameters, CONTENT_TYPE];
+  if (operation['x-body-optional'] && requestBody) requestBody.required = false;
+  delete operation['x-body-optional'];
+
+  const accepts = (header: string) => parameters.some(({ name }) => name === header);
+  const isPublic = !security?.some((scheme) => 'bearer' in scheme);
+  for (const [status, { name }] of Object.entries(STATUSES)) {
+    // Without a bearer token there is no scope and no company.
+    if (isPublic && ['403', '404'].includes(status)) continue;
+    if (!accepts('idempotency-key') && ['409', '422'].includes(status)) continue;
+    if (!accepts('if-match') && status === '412') continue;
+    if (!accepts('if-none-match') && status === '304') continue;
+    operation.responses[status] ??= { $ref: `#/components/responses/${name}` };
+  }
+}
+
+const CONTENT_TYPE: Parameter = {
+  name: 'Content-Type',
+  in: 'header',
+  required: true,
+  description: 'Required by the specification, although there is no body.',
+  schema: { type: 'string', enum: ['application/json'], default: 'application/json' },
+};
 
 const describeResponses = (responses: Record<string, TSchema>, headers: object) =>
   Object.fromEntries(
@@ -179,9 +196,7 @@ const describeResponses = (responses: Record<string, TSchema>, headers: object) 
     ]),
   );
 
-const HEADERS = { 'x-request-id': { type: 'string', description: 'The id under which the request was logged.' } };
 const PAGE_HEADERS = {
-  ...HEADERS,
   'x-total-count': { type: 'integer', description: 'The number of entries of the whole list.' },
   link: { type: 'string', description: 'Links to the first, last, previous and next page (RFC 8288).' },
 };
@@ -196,14 +211,6 @@ const problem = (description: string) => ({
   description,
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   headers: {
-    'x-request-id': { schema: { type: 'string' as const }, description: HEADERS['x-request-id'].description },
+    'x-request-id': { schema: { type: 'string' as const }, description: 'The id under which the request was logged.' },
   },
 });
-
-type Operation = {
-  'x-body-optional'?: true;
-  requestBody?: { required: boolean };
-  parameters?: { name: string }[];
-  security?: Record<string, string[]>[];
-  responses: Record<string, { $ref: string }>;
-};

@@ -1,33 +1,27 @@
 /** The page with the API reference. It has no inline script, so its content security policy allows none. */
 
-const CONFIGURATION = {
-  url: '/openapi.json',
-  withDefaultFonts: false,
-  telemetry: false,
-  hideClientButton: true,
-  showDeveloperTools: 'never',
-  agent: { disabled: true },
-  mcp: { disabled: true },
+type PageAddresses = {
+  /** The way from the page to the root of the service, such as `../`, so that the page works under any path. */
+  root: string;
+  /** The names of the scripts below `docs/`. */
+  scripts: readonly string[];
 };
 
-/** `script` is the URL of Scalar's script. */
-export const referencePage = (script: string): string => `<!doctype html>
+export const referencePage = ({ root, scripts }: PageAddresses): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Case Records</title>
-    <link rel="icon" href="data:,">
+    <title>Case Records: API reference</title>
+    <link rel="icon" type="image/svg+xml" href="${root}favicon.svg">
   </head>
-  <body>
-    <script id="api-reference" type="application/json"
-            data-configuration="${attribute(JSON.stringify(CONFIGURATION))}"></script>
-    <script src="${script}"></script>
+  <body data-document="${root}openapi.json">
+    <div id="reference"></div>
+    <noscript>The reference needs JavaScript. The same content is in <a href="${root}openapi.json">openapi.json</a>.</noscript>
+${scripts.map((name) => `    <script src="${root}docs/${name}"></script>`).join('\n')}
   </body>
 </html>
 `;
-
-const attribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 // Scalar adds inline styles; scripts are loaded only from this service.
 export const PAGE_HEADERS = {

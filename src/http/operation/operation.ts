@@ -26,6 +26,8 @@ import {
 import { IdempotencyHeaders, idempotencyKey, isWrite } from './idempotency.ts';
 import type { StoredResponse } from './stored-response.ts';
 
+type Alias = readonly [HTTPMethods, path: string];
+
 export type Services = { db: Database; clock: Clock; records: EtagRegistry };
 
 type Operation<P extends string, B extends TSchema> = {
@@ -33,8 +35,12 @@ type Operation<P extends string, B extends TSchema> = {
   method: HTTPMethods;
   /** With the parameter names of the specification: /cases/{caseId}/… */
   path: string;
-  /** Other documented methods and paths of the same operation. */
-  aliases?: readonly [HTTPMethods, string][];
+  /** Other methods and paths of the same operation. */
+  aliases?: readonly Alias[];
+  /** Another method and path of the same operation that an undocumented operation serves under a condition. */
+  servedAlias?: { form: Alias; condition: string };
+  /** The OpenAPI document has it only as an alias of other operations. */
+  undocumented?: boolean;
   access: Scope;
   /** Not one of the twelve specified operations. It requires Content-Type only if a body is sent. */
   extension?: boolean;
@@ -104,10 +110,11 @@ export function registerOperation<P extends string, B extends TSchema>(
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
       config: { access: operation.access, specified: !operation.extension, path: operation.path },
       schema: {
-        operationId: i === 0 ? operation.id : `${operation.id}_${i + 1}`,
-        tags: [i === 0 ? operation.tag : 'Alternative forms'],
+        hide: i > 0 || operation.undocumented === true,
+        operationId: operation.id,
+        tags: [operation.tag],
         summary: operation.summary,
-        description: i === 0 ? operation.description : `The same as ${operation.method} ${operation.path}.`,
+        ...describe(operation),
         security: securityOf(operation.access),
         params: Type.Object(paramSchemas(operation.params)),
         ...(writes && { headers: IdempotencyHeaders }),
@@ -165,6 +172,29 @@ export function registerOperation<P extends string, B extends TSchema>(
   }
 }
 
+/** Every alias as an operation of its own would double the document and the methods of generated clients. */
+function describe<P extends string, B extends TSchema>({
+  description,
+  aliases = [],
+  servedAlias,
+  extension,
+  access,
+}: Operation<P, B>): object {
+  const alternatives = [...aliases, ...(servedAlias ? [servedAlias.form] : [])].map((form) => form.join(' '));
+  const condition = servedAlias ? ` ${servedAlias.condition}` : '';
+  const forms = alternatives.map((form) => `\`${form}\`${condition}`).join(', ');
+  const sentences = [
+    description,
+    forms && `Also served as ${forms}.`,
+    access === 'operator' && 'Requires an API key with the scope `operator`.',
+  ];
+  return {
+    description: sentences.filter(Boolean).join(' '),
+    ...(alternatives.length > 0 && { 'x-alternatives': alternatives }),
+    ...(!extension && { 'x-specified': true }),
+  };
+}
+
 const paramSchemas = (nouns: Record<string, string>) =>
   Object.fromEntries(Object.entries(nouns).map(([name, noun]) => [name, Type.String({ description: `The ${noun}.` })]));
 
@@ -192,9 +222,8 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** No API client can have the scope operator. */
-const securityOf = (scope: Scope) =>
-  scope === 'operator' ? [{ bearer: [scope] }] : [{ bearer: [scope] }, { oauth2: [scope] }];
+/** No API client can have the scope operator. Only OAuth schemes can list scopes. */
+const securityOf = (scope: Scope) => (scope === 'operator' ? [{ bearer: [] }] : [{ bearer: [] }, { oauth2: [scope] }]);
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };

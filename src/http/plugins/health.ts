@@ -3,6 +3,7 @@ import type { Database } from '../../kernel/database/database.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
 import type { Migration } from '../../kernel/schema/migrations.ts';
 import { read } from '../../kernel/sql/statement.ts';
+import type { Clock } from '../../kernel/time/time.ts';
 import { sendProblem } from '../operation/problems.ts';
 
 const lastMigration = read('migrations.last', {
@@ -15,9 +16,14 @@ const STOPPING = new UnavailableError('The service is stopping.');
 
 /** Every transaction ends within this time, so a log that is stalled for longer needs attention. */
 const MAX_STALL_SECONDS = 20;
+const CHECK_INTERVAL_MS = 1_000;
+
+/** Returns whether the service can serve requests. The answer may be a second old. */
+export type ReadinessCheck = () => Promise<boolean>;
 
 type HealthOptions = {
   db: Database;
+  clock: Clock;
   migrations: Migration[];
   /** The service listens before its start is complete, because the demonstration company needs the address. */
   isStarted: () => boolean;
@@ -29,7 +35,10 @@ type HealthOptions = {
  * `/healthz`: the process responds. `/readyz`: it can also serve requests. A stalled event log is reported with 200,
  * because records can still be read and written, and with 503 a load balancer would remove all processes.
  */
-export function health(app: FastifyInstance, { db, migrations, isStarted, logStalledSeconds }: HealthOptions): void {
+export function health(
+  app: FastifyInstance,
+  { db, clock, migrations, isStarted, logStalledSeconds }: HealthOptions,
+): ReadinessCheck {
   const requiredVersion = migrations.at(-1)?.version ?? 0;
 
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
@@ -39,14 +48,34 @@ export function health(app: FastifyInstance, { db, migrations, isStarted, logSta
     stopping = true;
   });
 
-  app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
-    // This is expected and polled, so it is not logged.
-    if (!isStarted() || stopping) return sendProblem(request, reply, stopping ? STOPPING : STARTING);
+  const checkDatabase = async (): Promise<void> => {
     const row = await db.queryFirst<{ version: number | null }>(lastMigration({}));
     // A newer schema is ready too: migrations of the next release work while this release still runs.
     if ((row?.version ?? 0) < requiredVersion) throw new UnavailableError('The database lacks migrations.');
+  };
+
+  app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
+    // This is expected and polled, so it is not logged.
+    if (!isStarted() || stopping) return sendProblem(request, reply, stopping ? STOPPING : STARTING);
+    await checkDatabase();
     const stalled = await logStalledSeconds();
     if (stalled < MAX_STALL_SECONDS) return { status: 'ok' };
     return { status: 'degraded', event_log_stalled_seconds: Math.floor(stalled) };
   });
+
+  let checkedAt = -Infinity;
+  let lastCheck = Promise.resolve(false);
+  return async () => {
+    if (!isStarted() || stopping) return false;
+    const now = clock().epochMilliseconds;
+    // Strangers can ask as often as they like, so their requests share one check.
+    if (Math.abs(now - checkedAt) >= CHECK_INTERVAL_MS) {
+      checkedAt = now;
+      lastCheck = checkDatabase().then(
+        () => true,
+        () => false,
+      );
+    }
+    return lastCheck;
+  };
 }

@@ -25,10 +25,11 @@ export const MAX_LONG_TEXT = 10_000;
 
 export const text = (options: Options = {}) => Type.String({ maxLength: MAX_SHORT_TEXT, ...options });
 export const booleanFlag = (options: Options = {}) => Type.Boolean(options);
-export const uuid = (options: Options = {}) => Type.String({ pattern: UUID_PATTERN, format: 'uuid', ...options });
+export const uuid = (options: Options = {}) =>
+  Type.String({ title: 'Uuid', pattern: UUID_PATTERN, format: 'uuid', ...options });
 
 /** Wall time in the company's zone, or ISO 8601 with a zone. */
-export const time = (options: Options = {}) => Type.String({ pattern: TIME_PATTERN, ...options });
+export const time = (options: Options = {}) => Type.String({ title: 'TimeInput', pattern: TIME_PATTERN, ...options });
 
 /** A JSON number or a plain decimal string. */
 export const decimal = (options: Options = {}) =>
@@ -62,6 +63,7 @@ export const nullable = <T extends TSchema>(schema: T) =>
 /** <YYYY-MM-DDTHH:mm:ss.ffffffZ> */
 export const instant = (options: Options = {}) =>
   Type.String({
+    title: 'Instant',
     format: 'date-time',
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$',
     examples: ['2026-03-29T13:30:00.000000Z'],
@@ -71,10 +73,20 @@ export const instant = (options: Options = {}) =>
 /** <YYYY-MM-DD HH:mm:ss>, wall time in the company's zone. */
 export const wallTime = (options: Options = {}) =>
   Type.String({
+    title: 'WallTime',
     pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
     examples: ['2026-03-29 14:30:00'],
     ...options,
   });
 
+/** The response when a record of the company was removed. */
+export const Removed = Type.Object(
+  { id: uuid(), removed_at: instant() },
+  { title: 'Removed', additionalProperties: false },
+);
+
 /** The response of a deletion. */
-export const Deleted = Type.Object({ id: Type.String(), deleted_at: instant() }, { additionalProperties: false });
+export const Deleted = Type.Object(
+  { id: Type.String(), deleted_at: instant() },
+  { title: 'Deleted', additionalProperties: false },
+);

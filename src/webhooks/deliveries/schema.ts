@@ -33,7 +33,7 @@ const fields = {
   delivered_at: nullable(instant()),
   replay_of: nullable(uuid({ description: 'The delivery that this one replays.' })),
 };
-export const Delivery = Type.Object(fields, { additionalProperties: false });
+export const Delivery = Type.Object(fields, { title: 'WebhookDelivery', additionalProperties: false });
 export const DeliveryList = Type.Array(Delivery);
 
 const Try = Type.Object(
@@ -44,11 +44,11 @@ const Try = Type.Object(
     ms: Type.Integer({ description: 'Duration in milliseconds.' }),
     answer: nullable(Type.String({ description: 'The first 1,000 characters of the answer.' })),
   },
-  { additionalProperties: false },
+  { title: 'WebhookDeliveryTry', additionalProperties: false },
 );
 export const DeliveryWithTries = Type.Object(
   { ...fields, tries: Type.Array(Try, { description: 'Every attempt, oldest first.' }) },
-  { additionalProperties: false },
+  { title: 'WebhookDeliveryWithTries', additionalProperties: false },
 );
 
 export const DeliveryQuery = Type.Object({
@@ -63,17 +63,20 @@ export type DeliveryQuery = Static<typeof DeliveryQuery>;
 const bound = (description: string) =>
   optional(text({ maxLength: 100, description, examples: ['2026-06-01 09:00:00'] }));
 
-export const ReplayBody = Type.Object({
-  after: bound('The id of an event: the events after it. Or a time: the events at that time or later.'),
-  until: bound('The id of an event: the events up to and including it. Or a time: the events before it.'),
-  types: optional(
-    Type.Array(Type.String({ maxLength: 100 }), {
-      maxItems: 100,
-      description: "Only these of the endpoint's types.",
-      examples: [['invoice.*']],
-    }),
-  ),
-});
+export const ReplayBody = Type.Object(
+  {
+    after: bound('The id of an event: the events after it. Or a time: the events at that time or later.'),
+    until: bound('The id of an event: the events up to and including it. Or a time: the events before it.'),
+    types: optional(
+      Type.Array(Type.String({ maxLength: 100 }), {
+        maxItems: 100,
+        description: "Only these of the endpoint's types.",
+        examples: [['invoice.*']],
+      }),
+    ),
+  },
+  { title: 'ReplayWebhookEventsBody' },
+);
 export type ReplayBody = Static<typeof ReplayBody>;
 
 export const Replayed = Type.Object(
@@ -83,5 +86,5 @@ export const Replayed = Type.Object(
       Type.String({ description: 'If there are more events, the `after` of the next request; otherwise null.' }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'WebhookEventsReplayed', additionalProperties: false },
 );

@@ -22,27 +22,33 @@ const types = Type.Array(Type.String({ maxLength: 100 }), {
   examples: [['invoice.*', 'interaction.created']],
 });
 
-export const CreateEndpointBody = Type.Object({ url, description, types });
+export const CreateEndpointBody = Type.Object({ url, description, types }, { title: 'CreateWebhookEndpointBody' });
 export type CreateEndpointBody = Static<typeof CreateEndpointBody>;
 
-export const EndpointBody = Type.Object({
-  url: Type.Optional(url),
-  description,
-  types: Type.Optional(types),
-  state: Type.Optional(
-    enumOf(['active', 'disabled'], 'A disabled endpoint is sent no events. They wait until it is active again.'),
-  ),
-});
+export const EndpointBody = Type.Object(
+  {
+    url: Type.Optional(url),
+    description,
+    types: Type.Optional(types),
+    state: Type.Optional(
+      enumOf(['active', 'disabled'], 'A disabled endpoint is sent no events. They wait until it is active again.'),
+    ),
+  },
+  { title: 'UpdateWebhookEndpointBody' },
+);
 export type EndpointBody = Static<typeof EndpointBody>;
 
-export const RotateBody = Type.Object({
-  overlap_hours: optional(
-    decimal({
-      description: 'How long deliveries are also signed with the old secret: 0 to 168 hours, 24 by default.',
-      examples: [24],
-    }),
-  ),
-});
+export const RotateBody = Type.Object(
+  {
+    overlap_hours: optional(
+      decimal({
+        description: 'How long deliveries are also signed with the old secret: 0 to 168 hours, 24 by default.',
+        examples: [24],
+      }),
+    ),
+  },
+  { title: 'RotateWebhookSecretBody' },
+);
 export type RotateBody = Static<typeof RotateBody>;
 
 const fields = {
@@ -64,7 +70,7 @@ const fields = {
     'The key or API client that set the current `url`, with its name at that time; null for the command line.',
   ),
 };
-export const Endpoint = Type.Object(fields, { additionalProperties: false });
+export const Endpoint = Type.Object(fields, { title: 'WebhookEndpoint', additionalProperties: false });
 export const EndpointList = Type.Array(Endpoint);
 
 export const EndpointWithSecret = Type.Object(
@@ -75,7 +81,7 @@ export const EndpointWithSecret = Type.Object(
       examples: ['whsec_…'],
     }),
   },
-  { additionalProperties: false },
+  { title: 'WebhookEndpointWithSecret', additionalProperties: false },
 );
 
-export const EndpointRemoved = Type.Object({ id: uuid(), removed_at: instant() }, { additionalProperties: false });
+export { Removed as EndpointRemoved } from '../../kernel/validation/schema-types.ts';

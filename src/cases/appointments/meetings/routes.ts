@@ -8,7 +8,7 @@ import { Meeting, Meetings, STATE_QUERY } from './schema.ts';
 import { listMeetings, readMeeting, requestMeeting, withdrawMeeting } from './verbs.ts';
 
 const ListQuery = Type.Object({ ...PAGE_QUERY, ...STATE_QUERY });
-const common = { extension: true, tag: 'Additions: meetings' } as const;
+const common = { extension: true, tag: 'Meetings' } as const;
 const one = {
   ...common,
   path: '/cases/{caseId}/appointments/{appointmentID}/meeting',

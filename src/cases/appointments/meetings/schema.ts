@@ -22,7 +22,7 @@ export const Meeting = Type.Object(
     attempts: Type.Integer({ description: 'Number of attempts since the last change.' }),
     last_error: nullable(Type.String({ description: 'Why the last attempt failed.' })),
   },
-  { additionalProperties: false },
+  { title: 'Meeting', additionalProperties: false },
 );
 
 export const Meetings = Type.Array(Meeting);

@@ -7,7 +7,7 @@ import { Type } from '../../../kernel/validation/type.ts';
 import { Message, Messages, STATE_QUERY } from './schema.ts';
 import { listAppointmentMessages, listCompanyMessages, resendMessage } from './verbs.ts';
 
-const tag = 'Additions: messages';
+const tag = 'Messages';
 const list = '/cases/{caseId}/appointments/{appointmentID}/messages';
 const params = { caseId: 'case', appointmentID: 'appointment' };
 const ListQuery = Type.Object({ ...PAGE_QUERY, ...STATE_QUERY });

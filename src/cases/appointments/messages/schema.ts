@@ -22,7 +22,7 @@ export const Message = Type.Object(
     attempts: Type.Integer({ description: 'Number of attempts to send it.' }),
     last_error: nullable(Type.String({ description: 'Why the last failed attempt failed.' })),
   },
-  { additionalProperties: false },
+  { title: 'Message', additionalProperties: false },
 );
 
 export const Messages = Type.Array(Message);

@@ -3,7 +3,7 @@ import { registerOperation, type Services } from '../../../http/operation/operat
 import { Payment, PaymentBody, PaymentList } from './schema.ts';
 import { listPayments, recordPayment, reversePayment } from './verbs.ts';
 
-const tag = 'Additions: invoices';
+const tag = 'Payments';
 const list = '/cases/{caseId}/invoices/{invoiceId}/payments';
 const params = { caseId: 'case', invoiceId: 'invoice' };
 

@@ -2,16 +2,17 @@ import type { Static } from 'typebox';
 import { decimal, instant, nullable, optional, text, time, uuid } from '../../../kernel/validation/schema-types.ts';
 import { Type } from '../../../kernel/validation/type.ts';
 
-export const PaymentBody = Type.Object({
-  amount: decimal({
-    description: 'More than 0, with at most two decimals, and not more than the outstanding amount.',
-    examples: ['72.00'],
-  }),
-  paid_at: optional(
-    time({ description: 'Must not be in the future. Default: now.', examples: ['2026-03-29 14:30:00'] }),
-  ),
-  reference: optional(text({ maxLength: 255, examples: ['Bank transfer 4711'] })),
-});
+export const PaymentBody = Type.Object(
+  {
+    amount: decimal({
+      description: 'More than 0, with at most two decimals, and not more than the outstanding amount.',
+      examples: ['72.00'],
+    }),
+    paid_at: optional(time({ description: 'Must not be in the future. Default: now.' })),
+    reference: optional(text({ maxLength: 255, examples: ['Bank transfer 4711'] })),
+  },
+  { title: 'PaymentBody' },
+);
 export type PaymentBody = Static<typeof PaymentBody>;
 
 export const Payment = Type.Object(
@@ -25,7 +26,7 @@ export const Payment = Type.Object(
     created_at: instant(),
     reversed_at: nullable(instant()),
   },
-  { additionalProperties: false },
+  { title: 'Payment', additionalProperties: false },
 );
 
 export const PaymentList = Type.Array(Payment);

@@ -17,7 +17,7 @@ import {
   updateClient,
 } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'API clients' } as const;
 const collection = '/manage/clients';
 const item = `${collection}/{clientId}`;
 const params = { clientId: 'client' };

@@ -9,9 +9,12 @@ import { scopeListSchema } from '../granted-scopes.ts';
 const name = text({ minLength: 1, maxLength: 100, description: 'What the client is for.', examples: ['website'] });
 const scopes = scopeListSchema(COMPANY_SCOPES);
 
-export const CreateClientBody = Type.Object({ name, scopes });
+export const CreateClientBody = Type.Object({ name, scopes }, { title: 'CreateApiClientBody' });
 export type CreateClientBody = Static<typeof CreateClientBody>;
-export const ClientBody = Type.Object({ name: Type.Optional(name), scopes: Type.Optional(scopes) });
+export const ClientBody = Type.Object(
+  { name: Type.Optional(name), scopes: Type.Optional(scopes) },
+  { title: 'UpdateApiClientBody' },
+);
 export type ClientBody = Static<typeof ClientBody>;
 
 const fields = {
@@ -28,10 +31,13 @@ const fields = {
   ),
 };
 
-export const ClientRecord = Type.Object(fields, { additionalProperties: false });
-export const ClientDisabled = Type.Object({ ...fields, ...END_RESULT_FIELDS }, { additionalProperties: false });
+export const ClientRecord = Type.Object(fields, { title: 'ApiClient', additionalProperties: false });
+export const ClientDisabled = Type.Object(
+  { ...fields, ...END_RESULT_FIELDS },
+  { title: 'ApiClientDisabled', additionalProperties: false },
+);
 export const ClientList = Type.Array(ClientRecord);
 export const ClientWithSecret = Type.Object(
   { ...fields, client_secret: Type.String({ description: 'It is shown only in this answer.', examples: ['crs_…'] }) },
-  { additionalProperties: false },
+  { title: 'ApiClientWithSecret', additionalProperties: false },
 );

@@ -10,7 +10,7 @@ import { NO_STORE_HEADERS } from '../secrets.ts';
 import { KeyBody, KeyCreated, KeyList, KeyRecord, KeyRevoked } from './schema.ts';
 import { createKey, listKeys, revokeKey, showKey } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Management' } as const;
+const common = { extension: true, access: 'manage', tag: 'API keys' } as const;
 const collection = '/manage/keys';
 const item = `${collection}/{keyId}`;
 
@@ -76,7 +76,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     access: 'operator',
-    tag: 'Operator',
+    tag: 'Companies',
     id: 'createCompanyKey',
     method: 'POST',
     path: '/manage/companies/{companyId}/keys',

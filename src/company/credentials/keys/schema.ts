@@ -6,21 +6,23 @@ import { Type } from '../../../kernel/validation/type.ts';
 import { END_RESULT_FIELDS } from '../descendants.schema.ts';
 import { scopeListSchema } from '../granted-scopes.ts';
 
-const keyBody = (scopes: readonly Scope[]) =>
-  Type.Object({
-    name: text({ minLength: 1, maxLength: 100, description: 'What the key is for.', examples: ['nightly export'] }),
-    scopes: scopeListSchema(scopes),
-    expires_at: optional(
-      time({
-        description: 'Must be in the future; without it the key works until it is revoked.',
-        examples: ['2027-01-01 00:00'],
-      }),
-    ),
-  });
+const keyBody = (title: string, scopes: readonly Scope[]) =>
+  Type.Object(
+    {
+      name: text({ minLength: 1, maxLength: 100, description: 'What the key is for.', examples: ['nightly export'] }),
+      scopes: scopeListSchema(scopes),
+      expires_at: optional(
+        time({
+          description: 'Must be in the future; without it the key works until it is revoked.',
+        }),
+      ),
+    },
+    { title },
+  );
 
-export const KeyBody = keyBody(COMPANY_SCOPES);
+export const KeyBody = keyBody('ApiKeyBody', COMPANY_SCOPES);
 /** The body for the command line; only there can `operator` be granted. */
-export const AnyKeyBody = keyBody(ALL_SCOPES);
+export const AnyKeyBody = keyBody('AnyApiKeyBody', ALL_SCOPES);
 export type KeyBody = Static<typeof AnyKeyBody>;
 
 const fields = {
@@ -34,13 +36,16 @@ const fields = {
   created_by: CreatedBy,
 };
 
-export const KeyRecord = Type.Object(fields, { additionalProperties: false });
-export const KeyRevoked = Type.Object({ ...fields, ...END_RESULT_FIELDS }, { additionalProperties: false });
+export const KeyRecord = Type.Object(fields, { title: 'ApiKey', additionalProperties: false });
+export const KeyRevoked = Type.Object(
+  { ...fields, ...END_RESULT_FIELDS },
+  { title: 'ApiKeyRevoked', additionalProperties: false },
+);
 export const KeyList = Type.Array(KeyRecord);
 export const KeyCreated = Type.Object(
   {
     ...fields,
     key: Type.String({ description: 'The bearer token. It is shown only in this answer.', examples: ['cr_…'] }),
   },
-  { additionalProperties: false },
+  { title: 'ApiKeyCreated', additionalProperties: false },
 );

@@ -96,7 +96,7 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
       config: { access: 'public' },
       schema: {
         operationId: id,
-        tags: ['OAuth'],
+        tags: ['Access tokens'],
         summary,
         description,
         security: [{ client: [] }, {}],

@@ -5,22 +5,28 @@ const clientFields = {
   client_secret: Type.Optional(Type.String({ description: 'Unless HTTP Basic is used.' })),
 };
 
-export const TokenBody = Type.Object({
-  grant_type: Type.Unsafe<'client_credentials'>({ type: 'string', enum: ['client_credentials'] }),
-  ...clientFields,
-  scope: Type.Optional(
-    Type.String({
-      description: "Scopes separated by spaces; all of the client's scopes if it is not sent.",
-      examples: ['invoices:read invoices:write'],
-    }),
-  ),
-});
+export const TokenBody = Type.Object(
+  {
+    grant_type: Type.Unsafe<'client_credentials'>({ type: 'string', enum: ['client_credentials'] }),
+    ...clientFields,
+    scope: Type.Optional(
+      Type.String({
+        description: "Scopes separated by spaces; all of the client's scopes if it is not sent.",
+        examples: ['invoices:read invoices:write'],
+      }),
+    ),
+  },
+  { title: 'AccessTokenBody' },
+);
 
-export const RevokeBody = Type.Object({
-  token: Type.String({ description: 'An access token of this client.' }),
-  token_type_hint: Type.Optional(Type.String({ description: 'Ignored.' })),
-  ...clientFields,
-});
+export const RevokeBody = Type.Object(
+  {
+    token: Type.String({ description: 'An access token of this client.' }),
+    token_type_hint: Type.Optional(Type.String({ description: 'Ignored.' })),
+    ...clientFields,
+  },
+  { title: 'RevokeAccessTokenBody' },
+);
 
 const closed = { additionalProperties: false };
 
@@ -31,10 +37,10 @@ export const TokenResponse = Type.Object(
     expires_in: Type.Integer({ description: 'Seconds.', examples: [3600] }),
     scope: Type.String({ examples: ['invoices:read invoices:write'] }),
   },
-  closed,
+  { title: 'AccessToken', ...closed },
 );
 
-export const RevokedResponse = Type.Object({}, closed);
+export const RevokedResponse = Type.Object({}, { title: 'AccessTokenRevoked', ...closed });
 
 /** The error response of RFC 6749, section 5.2. */
 export const OAuthErrorResponse = Type.Object(
@@ -45,5 +51,5 @@ export const OAuthErrorResponse = Type.Object(
     }),
     error_description: Type.String(),
   },
-  closed,
+  { title: 'OAuthError', ...closed },
 );

@@ -7,7 +7,7 @@ import { connectAccount, disconnectAccount, readAccount } from './verbs.ts';
 const common = {
   extension: true,
   access: 'manage',
-  tag: 'Management',
+  tag: 'Video accounts',
   path: '/manage/advisers/{adviserId}/video-account',
   params: { adviserId: 'adviser' },
 } as const;
