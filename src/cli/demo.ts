@@ -18,12 +18,17 @@ export const commands: Command[] = [
         placeholder: 'path',
         description: 'File for its token and identifiers; DATA_DIR/demo.json by default.',
       },
-      url: { type: 'string', placeholder: 'url', description: 'URL of the service; by default from HOST and PORT.' },
+      url: {
+        type: 'string',
+        placeholder: 'url',
+        description: 'URL of the service; by default PUBLIC_URL, or from HOST and PORT.',
+      },
     },
     examples: ['demo', 'demo --file demo.json --url https://records.example'],
     run: async ({ config, terminal, flags }) => {
       const file = resolve(typeof flags.file === 'string' ? flags.file : join(config.DATA_DIR, 'demo.json'));
-      const baseUrl = typeof flags.url === 'string' ? flags.url : `http://${config.HOST}:${config.PORT}`;
+      const localUrl = `http://${config.HOST === '0.0.0.0' ? '127.0.0.1' : config.HOST}:${config.PORT}`;
+      const baseUrl = typeof flags.url === 'string' ? flags.url : (config.PUBLIC_URL ?? localUrl);
       const fileExists = await access(file).then(
         () => true,
         () => false,
