@@ -14,3 +14,9 @@ BEGIN
   END IF;
   RAISE EXCEPTION 'The event log cannot be changed.' USING ERRCODE = 'insufficient_privilege';
 END $$;
+
+-- Replacing the function has dropped its search path: a temporary table `companies` would come first.
+DO $$
+BEGIN
+  EXECUTE format('ALTER FUNCTION refuse_change_of_events SET search_path = %I, pg_temp', current_schema());
+END $$;

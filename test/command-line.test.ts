@@ -213,6 +213,11 @@ describe('on a database of its own', async () => {
     assert.match(err, new RegExp(`^"twin" fits more than one.*\\n  ${first}  Twins\\n  ${second}  Twins & Sons$`));
   });
 
+  test('an empty name names nothing', async () => {
+    await newCompany();
+    for (const word of ['', ' ']) assert.equal((await type('adviser', 'list', '--company', word)).code, 4);
+  });
+
   test('LIKE patterns and quotes in a name mean themselves', async () => {
     await newCompany('Percent & Partners');
     for (const word of ['%', '_ercent', "'; --", '\\'])

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { COMPANY_TABLES } from '../src/server/company-removal.ts';
+import { readMigrations } from '../src/kernel/schema/migrations.ts';
+import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
+import { COMPANY_TABLES, removeCompany } from '../src/server/company-removal.ts';
+import { setUpDatabase } from '../src/server/database-setup.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
 import { runCommand } from './harness/command-line.ts';
@@ -511,7 +514,6 @@ test('a company is removed with every row that belongs to it, and other companie
   const [company, stranger] = [await app.company(), await app.company()];
   await fillTables(company);
   await fillTables(stranger);
-  await app.sql('DELETE FROM video_accounts WHERE company_id = $1', [company.companyId]);
   const before = await Promise.all(TABLES.map((table) => countRows(table, stranger.companyId)));
   const { code, out, err } = await remove(company.companyId, '--confirm', await nameOfCompany(company.companyId));
   assert.equal(code, 0, err);
@@ -538,10 +540,74 @@ test('a company is removed only if its name is typed, and nothing changes otherw
 test('a company with connected video accounts is not removed, because their meetings would stay', async () => {
   const company = await app.company();
   await fillTables(company);
+  await app.sql(`UPDATE video_accounts SET sealed_secret = 'sealed' WHERE company_id = $1`, [company.companyId]);
   const { code, err } = await remove(company.companyId, '--confirm', await nameOfCompany(company.companyId));
   assert.equal(code, 1);
   assert.match(err, /adviser disconnect/);
   assert.ok((await countRows('interactions', company.companyId)) > 0);
+});
+
+const isGone = async (companyId: string) =>
+  (await Promise.all(TABLES.map((table) => countRows(table, companyId)))).every((n) => n === 0) &&
+  (await nameOfCompany(companyId)) === '';
+
+test('a company with more rows than a batch is removed, with messages that were sent again', async () => {
+  const company = await app.company();
+  await fillTables(company);
+  const message = await rowOf('messages', company);
+  for (let year = 2030; year < 2035; year++) {
+    const resend = { ...message, resend_of: message.id, state: 'sent', created_at: `${year}-01-01T00:00:00Z` };
+    assert.equal(await insert('messages', resend), 'stored');
+  }
+  await removeCompany(app.connection, company.companyId, { maxBatchRows: 2 });
+  assert.ok(await isGone(company.companyId));
+});
+
+test('rows that requests write during a removal are removed as well', async () => {
+  const company = await app.company();
+  await fillTables(company);
+  const address = await rowOf('addresses', company);
+  const late: string[] = [];
+  await removeCompany(app.connection, company.companyId, {
+    onTable: async (table) => {
+      if (table === 'customers' && late.length === 0) late.push(await insert('addresses', address));
+    },
+  });
+  assert.deepEqual(late, ['stored']);
+  assert.ok(await isGone(company.companyId));
+});
+
+test('an interrupted removal is finished by running it again', async () => {
+  const company = await app.company();
+  await fillTables(company);
+  const interrupt = (table: string) => {
+    if (table === 'clients') throw new Error('interrupted');
+  };
+  await assert.rejects(removeCompany(app.connection, company.companyId, { onTable: interrupt }), /interrupted/);
+  const { code, err } = await remove(company.companyId, '--confirm', await nameOfCompany(company.companyId));
+  assert.equal(code, 0, err);
+  assert.ok(await isGone(company.companyId));
+});
+
+test("the service's role cannot remove a company, and removes nothing of it", async () => {
+  const company = await app.company();
+  await fillTables(company);
+  await setUpDatabase({ owner: app.connection, roleToCreate: SERVICE_ROLE }, await readMigrations());
+  const env = { DATABASE_URL: urlOf({ ...app.connection, user: SERVICE_ROLE }) };
+  const name = await nameOfCompany(company.companyId);
+  const { code, err } = await runCommand(env, 'company', 'remove', company.companyId, '--confirm', name);
+  assert.equal(code, 1);
+  assert.match(err, /DATABASE_OWNER_URL/);
+  for (const table of TABLES) assert.ok((await countRows(table, company.companyId)) > 0, table);
+});
+
+test('the functions that protect the event log do not look at temporary tables first', async () => {
+  const functions = await app.sql<{ name: string; settings: string[] | null }>(
+    `SELECT proname AS name, proconfig AS settings FROM pg_proc
+      WHERE proname IN ('refuse_change_of_events', 'forget_events', 'settled_events')`,
+  );
+  assert.equal(functions.length, 3);
+  for (const { name, settings } of functions) assert.deepEqual(settings, ['search_path=public, pg_temp'], name);
 });
 
 test('events of a company that is not being removed cannot be deleted', async () => {

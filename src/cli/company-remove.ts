@@ -9,8 +9,9 @@ import { type CompanyContents, countCompanyRows, removeCompany } from '../server
 import type { Command, CommandResult, Invocation } from './command.ts';
 import { withDatabase } from './database.ts';
 import { findCompanyId } from './lookup.ts';
+import { formatCell } from './table.ts';
 
-/** What a person is told of before a company is removed. */
+/** The records that the command counts before it removes a company. */
 const CONTENTS: readonly (readonly [table: keyof CompanyContents, one: string, several: string])[] = [
   ['cases', 'case', 'cases'],
   ['customers', 'customer', 'customers'],
@@ -49,23 +50,23 @@ export const commands: Command[] = [
         const admin = { db, clock: systemClock };
         const id = await findCompanyId(admin, invocation.argument);
         const { name }: { name: string } = JSON.parse(await showCompany(admin, id));
+        const shown = formatCell(name);
         const contents = await countCompanyRows(owner, id);
-        if (contents.video_accounts > 0) {
+        if (contents.connected_accounts > 0) {
           throw new Error(
-            `${name} has ${contents.video_accounts} connected video accounts, and their meetings would stay with the ` +
+            `${shown} has ${contents.connected_accounts} connected video accounts, and their meetings would stay with the ` +
               'provider. Run "adviser disconnect" for each, wait until the meetings are gone, then try again.',
           );
         }
         await confirmRemoval(invocation, name, contents);
         const demoFile = join(invocation.config.DATA_DIR, 'demo.json');
-        const isDemo = (await findDemoCompanyId(db, demoFile)) === id;
-        await removeCompany(owner, id, (table) =>
-          invocation.terminal.showProgress(`Removing ${table.replaceAll('_', ' ')} …`),
-        ).catch(explainMissingPrivilege);
-        if (isDemo) await markDemoRemoved(demoFile, systemClock());
+        // The token that tells the demonstration company is deleted early, so its file is marked before.
+        if ((await findDemoCompanyId(db, demoFile)) === id) await markDemoRemoved(demoFile, systemClock());
+        const onTable = (table: string) => invocation.terminal.showProgress(`Removing ${table.replaceAll('_', ' ')} …`);
+        await removeCompany(owner, id, { onTable });
         return {
           json: JSON.stringify({ id, name, removed: contents }),
-          text: `${name} was removed, with ${describeContents(contents)}.`,
+          text: `${shown} was removed, with ${describeContents(contents)}.`,
         };
       }),
   },
@@ -78,19 +79,13 @@ const describeContents = (contents: CompanyContents): string =>
 
 /** Throws unless the person typed the name, or the flag has it. */
 async function confirmRemoval({ flags, terminal }: Invocation, name: string, contents: CompanyContents): Promise<void> {
-  const warning = `This removes ${name} for good, with ${describeContents(contents)}.`;
+  const warning = `This removes ${formatCell(name)} for good, with ${describeContents(contents)}.`;
   const typed = flags.confirm ?? (await terminal.ask?.(`${warning}\nType the name of the company to go on: `));
-  if (typed === name) return;
+  // What a person types is trimmed.
+  if (typed === name || typed === name.trim()) return;
   const message =
     typed === undefined
       ? `is required: it must be the name of the company. ${warning}`
-      : `must be "${name}". Nothing was removed`;
+      : `must be "${formatCell(name)}". Nothing was removed`;
   throw new InvalidRequestError(message, [{ field: 'confirm', code: 'required', message }]);
-}
-
-const INSUFFICIENT_PRIVILEGE = '42501';
-
-function explainMissingPrivilege(error: unknown): never {
-  if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw error;
-  throw new Error('Only the role that owns the tables can remove a company. Set DATABASE_OWNER_URL.', { cause: error });
 }

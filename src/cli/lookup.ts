@@ -3,6 +3,7 @@ import { notFound } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import type { Query } from '../kernel/sql/statement.ts';
 import * as sql from './lookup.sql.ts';
+import { formatCell } from './table.ts';
 
 /** Returns identifiers of records that a person names by an identifier, a name, or the beginning of either. */
 
@@ -14,13 +15,15 @@ export class AmbiguousNameError extends Error {
 
   constructor(word: string, candidates: readonly Candidate[]) {
     super(`"${word}" fits more than one. Type more of the name, or an identifier:`);
-    const lines = candidates.slice(0, sql.MAX_CANDIDATES).map(({ id, label }) => `${id}  ${label}`);
+    const lines = candidates.slice(0, sql.MAX_CANDIDATES).map(({ id, label }) => `${id}  ${formatCell(label)}`);
     this.candidates = candidates.length > sql.MAX_CANDIDATES ? [...lines, '… and more'] : lines;
   }
 }
 
 /** A whole name wins over names that only begin with it. */
 async function findId({ db }: AdminContext, recordName: string, word: string, query: Query): Promise<string> {
+  // Every name begins with an empty text: `--company "$UNSET"` would choose the only company.
+  if (word.trim() === '') throw notFound(recordName);
   const candidates = await db.queryRows<Candidate>(query);
   const exact = candidates.filter(({ is_exact }) => is_exact);
   const matches = exact.length > 0 ? exact : candidates;

@@ -12,6 +12,7 @@ import type { Command, CommandResult, Flags, Invocation } from './command.ts';
 import { withDatabase } from './database.ts';
 import { findCompanyId } from './lookup.ts';
 import { flagsToBody, schemaFlags } from './schema-flags.ts';
+import { formatCell } from './table.ts';
 
 /** Commands that run the verbs of the management API, on the records of one company or on all companies. */
 
@@ -131,7 +132,7 @@ async function resolveCompany(admin: AdminContext, { flags }: Invocation): Promi
   const [company] = companies;
   if (!company) throw notFound('company');
   if (total === 1) return findCompany(admin, company.id);
-  const names = companies.map(({ name }) => `"${name}"`).join(', ');
+  const names = companies.map(({ name }) => `"${formatCell(name)}"`).join(', ');
   const message = `is required: there are ${total} companies, ${names}${total > companies.length ? ', …' : ''}`;
   throw new InvalidRequestError(message, [{ field: 'company', code: 'required', message }]);
 }

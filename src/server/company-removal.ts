@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { connectClient } from '../kernel/database/connect.ts';
 import type { Connection } from '../kernel/database/database.ts';
@@ -5,8 +6,9 @@ import type { Connection } from '../kernel/database/database.ts';
 /** Removes a company with everything that belongs to it. Only the owner of the tables may do so. */
 
 /**
- * Every table with rows of companies: first what sends something or lets a caller in, then rows before the rows that
- * they refer to. A test compares the list with the database.
+ * Every table with rows of companies. Messages, webhooks and credentials come first, so that nothing is sent and no
+ * caller writes any more; the others come before the tables that they refer to. A test compares the list with the
+ * database.
  */
 export const COMPANY_TABLES = [
   'messages',
@@ -36,57 +38,68 @@ export const COMPANY_TABLES = [
 type CompanyTable = (typeof COMPANY_TABLES)[number];
 
 /** Small enough that no statement holds its locks for long: readers of the event log wait for its writers. */
-const BATCH_SIZE = 5_000;
-/** Requests that were accepted before the credentials were deleted can write for a short time. */
-const MAX_PASSES = 20;
+const MAX_BATCH_ROWS = 5_000;
+/** Requests with a deleted credential can write for a few seconds, until each process has noticed. */
+const MAX_LATE_WRITES_MS = 30_000;
+const PASS_INTERVAL_MS = 200;
 
-export type CompanyContents = Readonly<Record<CompanyTable, number>>;
+export type CompanyContents = Readonly<Record<CompanyTable, number>> & {
+  /** Video accounts that are connected, or whose meetings are not deleted yet. */
+  readonly connected_accounts: number;
+};
 
+/** Throws if the role may not remove companies: it would otherwise fail after most rows are gone. */
 export async function countCompanyRows(owner: Connection, companyId: string): Promise<CompanyContents> {
   return withClient(owner, async (client) => {
+    const { rows } = await client.query("SELECT has_table_privilege('events', 'DELETE') AS may_delete");
+    if (!rows[0].may_delete)
+      throw new Error('Only the role that owns the tables can remove a company. Set DATABASE_OWNER_URL.');
     const counts = COMPANY_TABLES.map(
       (table) => `(SELECT count(*)::int FROM ${table} WHERE company_id = $1) AS ${table}`,
     );
-    return (await client.query<CompanyContents>(`SELECT ${counts.join(', ')}`, [companyId])).rows[0] as CompanyContents;
+    const connected = `(SELECT count(*)::int FROM video_accounts WHERE company_id = $1 AND sealed_secret IS NOT NULL)`;
+    const text = `SELECT ${counts.join(', ')}, ${connected} AS connected_accounts`;
+    return (await client.query<CompanyContents>(text, [companyId])).rows[0] as CompanyContents;
   });
 }
 
-/** Can be interrupted and run again. `onTable` is called before rows of a table are deleted. */
-export async function removeCompany(
-  owner: Connection,
-  companyId: string,
-  onTable: (table: string) => void,
-): Promise<void> {
+type RemovalOptions = {
+  /** Called before the rows of a table are deleted. */
+  onTable?: (table: string) => void | Promise<void>;
+  maxBatchRows?: number;
+};
+
+/** Can be interrupted and run again. */
+export async function removeCompany(owner: Connection, companyId: string, options: RemovalOptions): Promise<void> {
   await withClient(owner, async (client) => {
     await client.query('UPDATE companies SET removal_started_at = coalesce(removal_started_at, now()) WHERE id = $1', [
       companyId,
     ]);
-    for (let pass = 1; ; pass++) {
-      for (const table of COMPANY_TABLES) {
-        onTable(table);
-        await deleteRows(client, table, companyId);
-      }
-      if (await deleteCompany(client, companyId)) return;
-      if (pass === MAX_PASSES) throw new Error('The company is still written to. Run the command again.');
+    for (let deadline: number | undefined; !(await removeRows(client, companyId, options)); ) {
+      deadline ??= performance.now() + MAX_LATE_WRITES_MS;
+      if (performance.now() > deadline) throw new Error('The company is still written to. Run the command again.');
+      await delay(PASS_INTERVAL_MS);
     }
   });
 }
 
-async function deleteRows(client: pg.Client, table: CompanyTable, companyId: string): Promise<void> {
-  for (;;) {
-    const { rowCount } = await client.query(
-      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE company_id = $1 LIMIT ${BATCH_SIZE}))`,
-      [companyId],
-    );
-    if ((rowCount ?? 0) < BATCH_SIZE) return;
-  }
-}
-
 const FOREIGN_KEY_VIOLATION = '23503';
+const DEADLOCK = '40P01';
 
-/** Returns false if a row was written meanwhile that refers to the company, or an event, which refers to nothing. */
-async function deleteCompany(client: pg.Client, companyId: string): Promise<boolean> {
+/** Returns false if a request wrote a row meanwhile, so that another pass is needed. */
+async function removeRows(client: pg.Client, companyId: string, options: RemovalOptions): Promise<boolean> {
+  const { onTable, maxBatchRows = MAX_BATCH_ROWS } = options;
   try {
+    // A message that was sent again refers to the one before it.
+    await deleteRows(client, 'messages', companyId, {
+      maxBatchRows,
+      where: 'AND resend_of IS NOT NULL ORDER BY created_at DESC, id DESC',
+    });
+    for (const table of COMPANY_TABLES) {
+      await onTable?.(table);
+      await deleteRows(client, table, companyId, { maxBatchRows });
+    }
+    // Events and stored responses refer to no row, so the database would keep them without their company.
     const { rowCount } = await client.query(
       `DELETE FROM companies c WHERE c.id = $1
           AND NOT EXISTS (SELECT FROM events e WHERE e.company_id = c.id)
@@ -95,8 +108,22 @@ async function deleteCompany(client: pg.Client, companyId: string): Promise<bool
     );
     return rowCount === 1;
   } catch (error) {
-    if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
+    const { code } = error as { code?: string };
+    if (code !== FOREIGN_KEY_VIOLATION && code !== DEADLOCK) throw error;
     return false;
+  }
+}
+
+async function deleteRows(
+  client: pg.Client,
+  table: CompanyTable,
+  companyId: string,
+  { maxBatchRows, where = '' }: { maxBatchRows: number; where?: string },
+): Promise<void> {
+  for (;;) {
+    const rows = `SELECT ctid FROM ${table} WHERE company_id = $1 ${where} LIMIT ${maxBatchRows}`;
+    const { rowCount } = await client.query(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${rows}))`, [companyId]);
+    if ((rowCount ?? 0) < maxBatchRows) return;
   }
 }
 
