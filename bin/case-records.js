@@ -19,7 +19,7 @@ const main = new URL(isCheckout ? 'src/main.ts' : 'dist/main.js', root);
 const args = process.argv.slice(2);
 const isNewEnough = Number.parseInt(process.versions.node, 10) >= REQUIRED_NODE_MAJOR;
 
-if (['--version', '-V', 'version'].includes(args[0])) {
+if (['--version', '-V', '-v', 'version'].includes(args[0])) {
   console.log(`case-records ${JSON.parse(readFileSync(new URL('package.json', root), 'utf8')).version}`);
 } else if (isNewEnough && !DAEMONS.includes(args[0])) {
   await import(main.href);

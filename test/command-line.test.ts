@@ -200,7 +200,7 @@ describe('on a database of its own', async () => {
     assert.deepEqual(await type('adviser', 'list', '--company', 'amed'), {
       code: 4,
       out: '',
-      err: 'There is no such company.',
+      err: 'There is no company named "amed".',
     });
   });
 
@@ -489,7 +489,7 @@ describe('the doctor', () => {
 
 test('--version prints the version', async () => {
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
-  for (const word of ['--version', '-V', 'version'])
+  for (const word of ['--version', '-V', '-v', 'version'])
     assert.equal((await runCommand({}, word)).out, `case-records ${version}`);
 });
 
@@ -526,6 +526,8 @@ describe('help', () => {
     const { out } = await runCommand({}, '--help');
     for (const { name } of GROUPS) assert.match(out, new RegExp(`^  ${name} `, 'm'));
     assert.equal((await runCommand({})).out, out);
+    assert.match((await runCommand({}, 'help', 'company')).out, /^case-records company: /);
+    assert.match((await runCommand({}, '--help', 'company', 'remove')).out, /^case-records company remove: /);
   });
 
   test('of every command has a summary, its flags and an example that can be typed', async () => {

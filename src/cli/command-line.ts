@@ -9,6 +9,8 @@ import { didYouMean } from './suggestion.ts';
 import { formatCell, formatFields, formatTable } from './table.ts';
 import { type Display, NO_TERMINAL, type Terminal } from './terminal.ts';
 
+const HELP_WORDS: readonly string[] = ['help', '--help', '-h'];
+
 type Output = { text: string; note?: string | undefined; failed?: boolean | undefined };
 
 /** Runs the command and returns its output, or the daemon that the caller is to start. */
@@ -18,8 +20,13 @@ export async function runCommandLine(
   terminal: Terminal = NO_TERMINAL,
 ): Promise<{ output: Output } | { daemon: Daemon }> {
   const [word = 'help', ...rest] = args;
-  if (['help', '--help', '-h'].includes(word)) return { output: { text: programHelp(GROUPS) } };
-  if (['version', '--version', '-V'].includes(word)) return { output: { text: `${PROGRAM} ${packageJson.version}` } };
+  if (HELP_WORDS.includes(word)) {
+    return rest.length > 0
+      ? runCommandLine([...rest, '--help'], env, terminal)
+      : { output: { text: programHelp(GROUPS) } };
+  }
+  if (['version', '--version', '-V', '-v'].includes(word))
+    return { output: { text: `${PROGRAM} ${packageJson.version}` } };
   const group = GROUPS.find(({ name }) => name === word);
   if (!group) {
     const suggestion = didYouMean(
@@ -76,7 +83,7 @@ async function findCommand(group: Group, rest: string[]): Promise<FoundCommand> 
   const [firstCommand] = commands;
   if (firstCommand?.name === group.name) return { command: firstCommand, args: rest };
   const [word = '--help', ...args] = rest;
-  if (['help', '--help', '-h'].includes(word)) return { args, help: groupHelp(group, commands) };
+  if (HELP_WORDS.includes(word)) return { args, help: groupHelp(group, commands) };
   const command = commands.find(({ name }) => name === `${group.name} ${word}`);
   if (!command) {
     const words = commands.map(({ name }) => name.slice(group.name.length + 1));

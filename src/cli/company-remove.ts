@@ -80,11 +80,14 @@ const describeContents = (contents: CompanyContents): string =>
 /** Throws unless the person typed the name, or the flag has it. */
 async function confirmRemoval({ flags, terminal }: Invocation, name: string, contents: CompanyContents): Promise<void> {
   const warning = `This removes ${formatCell(name)} for good, with ${describeContents(contents)}.`;
-  const typed = flags.confirm ?? (await terminal.ask?.(`${warning}\nType the name of the company to go on: `));
-  // What a person types is trimmed.
-  if (typed === name || typed === name.trim()) return;
+  if (flags.confirm === undefined && terminal.ask) {
+    const typed = await terminal.ask(`${warning}\nType the name of the company to go on: `);
+    if (typed === name.trim()) return;
+    throw new Error('That is not the name of the company. Nothing was removed.');
+  }
+  if (flags.confirm === name) return;
   const message =
-    typed === undefined
+    flags.confirm === undefined
       ? `is required: it must be the name of the company. ${warning}`
       : `must be "${formatCell(name)}". Nothing was removed`;
   throw new InvalidRequestError(message, [{ field: 'confirm', code: 'required', message }]);

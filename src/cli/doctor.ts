@@ -46,7 +46,7 @@ export const commands: Command[] = [
   {
     name: 'doctor',
     summary:
-      'Check settings, mail, disk, database, migrations, event log, clock, video accounts and webhooks, with advice',
+      'Check settings, mail, SMS, disk, database, migrations, events, clock, video accounts and webhooks, with advice',
     description: 'Changes nothing. Exit code 1 if a fault prevents the service from working.',
     examples: ['doctor', 'doctor --json'],
     run: async (invocation) => {

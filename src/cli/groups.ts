@@ -6,7 +6,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'migrate', summary: 'Bring the database up to date', load: () => import('./migrate.ts') },
   {
     name: 'doctor',
-    summary: 'Check settings, mail, disk, database, migrations, clock, video accounts and webhooks',
+    summary: 'Check settings, mail, SMS, disk, database, migrations, events, clock, video accounts and webhooks',
     load: () => import('./doctor.ts'),
   },
   { name: 'demo', summary: 'Create a demonstration company', load: () => import('./demo.ts') },

@@ -19,7 +19,7 @@ export function programHelp(topics: readonly Topic[]): string {
     'Commands use the database of DATABASE_URL or, if it is unset, the bundled one in DATA_DIR. The service may be',
     'running or not. A record is named by its identifier, its name (reference, email, URL), or the beginning of either.',
     '',
-    `"${PROGRAM} --version" prints the version.`,
+    `"${PROGRAM} --version" prints the version. In a checkout, type "npx ${PROGRAM}".`,
     '',
     'Exit codes: 0 success, 1 failure, 2 invalid command line or settings, 3 invalid value, 4 not found.',
   ].join('\n');
@@ -66,7 +66,7 @@ function flagDescription(name: string, { type, required, description }: Flag): s
 
 const examples = (lines: readonly string[]) => [
   lines.length > 1 ? 'Examples:' : 'Example:',
-  ...lines.map((line) => `  npx ${PROGRAM} ${line}`),
+  ...lines.map((line) => `  ${PROGRAM} ${line}`),
 ];
 
 function twoColumns(rows: (readonly [string, string])[]): string[] {

@@ -1,5 +1,5 @@
 import type { AdminContext, CompanyContext } from '../company/admin-context.ts';
-import { notFound } from '../kernel/errors.ts';
+import { NotFoundError } from '../kernel/errors.ts';
 import { isUuid } from '../kernel/ids.ts';
 import type { Query } from '../kernel/sql/statement.ts';
 import * as sql from './lookup.sql.ts';
@@ -23,15 +23,18 @@ export class AmbiguousNameError extends Error {
 /** A whole name wins over names that only begin with it. */
 async function findId({ db }: AdminContext, recordName: string, word: string, query: Query): Promise<string> {
   // Every name begins with an empty text: `--company "$UNSET"` would choose the only company.
-  if (word.trim() === '') throw notFound(recordName);
+  if (word.trim() === '') throw noSuchRecord(recordName, word);
   const candidates = await db.queryRows<Candidate>(query);
   const exact = candidates.filter(({ is_exact }) => is_exact);
   const matches = exact.length > 0 ? exact : candidates;
   const [match] = matches;
-  if (!match) throw notFound(recordName);
+  if (!match) throw noSuchRecord(recordName, word);
   if (matches.length > 1) throw new AmbiguousNameError(word, matches);
   return match.id;
 }
+
+const noSuchRecord = (recordName: string, word: string) =>
+  new NotFoundError(`There is no ${recordName} named "${formatCell(word)}".`);
 
 /** The verb that gets the identifier says whether there is such a record. */
 const unlessId = (word: string, find: () => Promise<string>): Promise<string> =>

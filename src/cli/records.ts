@@ -3,7 +3,7 @@ import type { AdminContext, CompanyContext } from '../company/admin-context.ts';
 import { listCompanies } from '../company/companies/verbs.ts';
 import { findCompany } from '../company/company.ts';
 import type { Company } from '../kernel/context.ts';
-import { InvalidRequestError, notFound } from '../kernel/errors.ts';
+import { InvalidRequestError, NotFoundError } from '../kernel/errors.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { type Form, readForm } from '../kernel/validation/form.ts';
 import { ListQuery, type ListRequest, type PageOfJson, parseListRequest } from '../kernel/validation/paging.ts';
@@ -130,7 +130,7 @@ async function resolveCompany(admin: AdminContext, { flags }: Invocation): Promi
   const { json, total } = await listCompanies(admin, { search: null, limit: MAX_NAMED_COMPANIES, offset: 0 });
   const companies: { id: string; name: string }[] = JSON.parse(json);
   const [company] = companies;
-  if (!company) throw notFound('company');
+  if (!company) throw new NotFoundError('There is no company yet. Run "case-records company create".');
   if (total === 1) return findCompany(admin, company.id);
   const names = companies.map(({ name }) => `"${formatCell(name)}"`).join(', ');
   const message = `is required: there are ${total} companies, ${names}${total > companies.length ? ', …' : ''}`;
