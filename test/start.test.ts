@@ -109,8 +109,8 @@ const START_SCRIPT = `
 
 /** The output of a process that logs, on a pipe or on a terminal. */
 async function output(env: Record<string, string>, terminal: boolean, script = SCRIPT): Promise<string> {
-  const { NO_COLOR: _noColor, FORCE_COLOR: _color, LOG_FORMAT: _format, ...inherited } = process.env;
-  const options = { env: { ...inherited, TERM: 'xterm', ...env }, timeout: 60_000 };
+  // Variables such as CI and NO_COLOR change the colours, so the process gets none of the test's own, except PATH.
+  const options = { env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...env }, timeout: 60_000 };
   const args = ['--input-type=module', '-e', script];
   if (!terminal) return (await run(process.execPath, args, options)).stdout;
   const quoted = [process.execPath, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
