@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { test } from 'node:test';
+import fastify from 'fastify';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
-import { parseForwarded } from '../src/http/plugins/caller-address.ts';
+import { callerAddresses, parseForwarded } from '../src/http/plugins/caller-address.ts';
 import { startApp } from './harness/app.ts';
 import { until } from './harness/until.ts';
 
@@ -57,6 +58,10 @@ for (const [rule, headers, expected] of [
   ['words of a caller in front of it do no harm', { 'x-forwarded-for': 'x"y, 203.0.113.5' }, '203.0.113.5'],
   ['further trusted proxies are passed over', { 'x-forwarded-for': '203.0.113.5, 10.1.2.3,fd00::2' }, '203.0.113.5'],
   ['if all are trusted, the first one counts', { 'x-forwarded-for': '10.1.2.3, 10.9.9.9' }, '10.1.2.3'],
+  ['up to 32 addresses are read', { 'x-forwarded-for': `203.0.113.5${', 10.1.2.3'.repeat(31)}` }, '203.0.113.5'],
+  ['of 32 trusted ones the first one counts', { 'x-forwarded-for': `10.9.9.9${',10.1.2.3'.repeat(31)}` }, '10.9.9.9'],
+  ['after 32 trusted ones the peer counts', { 'x-forwarded-for': `203.0.113.5${',10.1.2.3'.repeat(32)}` }, TRUSTED],
+  ['Forwarded has the same bound', { forwarded: `for=203.0.113.5${', for=10.1.2.3'.repeat(32)}` }, TRUSTED],
   ['several headers are one list', { 'x-forwarded-for': ['1.1.1.1', '203.0.113.5'] }, '203.0.113.5'],
   ['a port is left out', { 'x-forwarded-for': '203.0.113.5:4711' }, '203.0.113.5'],
   ['a port after IPv6 is left out', { 'x-forwarded-for': '[2001:db8::1]:4711' }, '2001:db8::1'],
@@ -94,6 +99,18 @@ test('a peer that is not trusted cannot choose its address, and by default none 
     assert.equal((await send(proxied, { peer: STRANGER, headers })).ip, STRANGER);
     assert.equal((await send(direct, { headers })).ip, TRUSTED);
   }
+});
+
+test('the address of a request is computed once', async () => {
+  const app = fastify();
+  callerAddresses(app, [TRUSTED]);
+  app.get('/', async (request) => {
+    const first = request.callerAddress;
+    request.raw.headers['x-forwarded-for'] = '203.0.113.6';
+    return [first, request.callerAddress];
+  });
+  const { body } = await app.inject({ url: '/', headers: { 'x-forwarded-for': '203.0.113.5' } });
+  assert.deepEqual(JSON.parse(body), ['203.0.113.5', '203.0.113.5']);
 });
 
 test('failed attempts of one caller behind a proxy do not block another one, whatever the first one forges', async () => {
