@@ -188,6 +188,45 @@ test('TRUSTED_PROXIES takes addresses and ranges, and nothing else', () => {
       invalid,
     );
   }
-  for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00'])
-    assert.throws(() => read(all), /TRUSTED_PROXIES .*every/, all);
+});
+
+test('TRUSTED_PROXIES refuses ranges so wide that callers are in them', () => {
+  const read = (TRUSTED_PROXIES: string) => readConfig({ TRUSTED_PROXIES }).TRUSTED_PROXIES;
+  for (const [wide, minBits] of [
+    ['0.0.0.0/0', 8],
+    ['10.0.0.0/00', 8],
+    ['128.0.0.0/1', 8],
+    ['10.0.0.0/7', 8],
+    ['2000::/3', 7],
+    ['fc00::/6', 7],
+    // These contain IPv4-mapped addresses.
+    ['::/0', 104],
+    ['::/64', 104],
+    ['::ffff:0:0/96', 104],
+    ['::FFFF:10.0.0.0/103', 104],
+  ] as const) {
+    assert.throws(
+      () => read(`127.0.0.1,${wide}`),
+      new RegExp(`TRUSTED_PROXIES .*"${wide}".*/${minBits} or more`),
+      wide,
+    );
+  }
+  for (const narrow of ['10.0.0.0/8', 'fc00::/7', '::ffff:10.0.0.0/104', '::ffff:10.0.0.1', '::1/128']) {
+    assert.deepEqual(read(narrow), [narrow]);
+  }
+});
+
+test('PUBLIC_URL is brought into its normal form without trailing slashes', () => {
+  const read = (PUBLIC_URL: string) => readConfig({ PUBLIC_URL }).PUBLIC_URL;
+  for (const [typed, expected] of [
+    ['https://x.example', 'https://x.example'],
+    ['https://x.example/?', 'https://x.example'],
+    ['HTTPS://X.example:443/a//', 'https://x.example/a'],
+    ['https://x.example:8443/a/../b/#', 'https://x.example:8443/b'],
+  ] as const) {
+    assert.equal(read(typed), expected);
+  }
+  for (const invalid of ['x.example', 'https://x.example/?a', 'https://x.example/#a', 'https://u:p@x.example']) {
+    assert.throws(() => read(invalid), /PUBLIC_URL must/, invalid);
+  }
 });
