@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -32,7 +32,7 @@ export const SETTINGS = {
   TRUSTED_PROXIES: setting(
     '',
     'Addresses or ranges of reverse proxies, such as `10.0.0.0/8`, separated by commas: the address of the caller is ' +
-      'taken from the header `Forwarded` or `X-Forwarded-For` that they send',
+      'taken from the header `Forwarded` or `X-Forwarded-For` that they send. A range has at least /8, for IPv6 /7',
     addressRanges,
   ),
   DATA_DIR: setting('./data', 'Folder of the bundled database, `demo.json` and `outbox`', (text) => resolve(text)),
@@ -247,10 +247,26 @@ function addressRanges(text: string): string[] {
     if (isIP(address) === 0 || address.includes('%') || rest !== undefined || !isPrefixLength(bits, maxBits)) {
       throw new Error(`must be addresses or ranges such as 10.0.0.0/8, not "${part}"`);
     }
-    if (Number(bits) === 0)
-      throw new Error(`must not trust every address, as "${part}" does: callers could forge theirs`);
+    const minBits = bits === undefined ? 0 : minPrefixLength(address, Number(bits));
+    if (Number(bits) < minBits) {
+      throw new Error(
+        `must not have a range as wide as "${part}": callers in it could forge their address. Use /${minBits} or more`,
+      );
+    }
   }
   return parts.filter((part) => part !== '');
+}
+
+const MIN_IPV4_BITS = 8;
+const MIN_IPV6_BITS = 7; // fc00::/7 are the private addresses.
+const IPV4_MAPPED_BITS = 96;
+
+/** An IPv6 range that contains IPv4-mapped addresses also matches IPv4 addresses, so it must be as narrow as theirs. */
+function minPrefixLength(address: string, bits: number): number {
+  if (isIP(address) === 4) return MIN_IPV4_BITS;
+  const range = new BlockList();
+  range.addSubnet(address, Math.min(bits, IPV4_MAPPED_BITS), 'ipv6');
+  return range.check('::ffff:0:0', 'ipv6') ? IPV4_MAPPED_BITS + MIN_IPV4_BITS : MIN_IPV6_BITS;
 }
 
 const isPrefixLength = (bits: string | undefined, max: number): boolean =>
@@ -276,11 +292,13 @@ function httpUrl(text: string): string {
   return text;
 }
 
-/** Returns the URL without a trailing slash, so that paths can be appended. */
+/** Returns the URL in its normal form without trailing slashes, so that paths can be appended. */
 function publicUrl(text: string): string {
-  const { search, hash, username, password } = new URL(httpUrl(text));
+  const { origin, pathname, search, hash, username, password } = new URL(httpUrl(text));
   if (search || hash || username || password) throw new Error('must have no query, fragment or password');
-  return text.endsWith('/') ? text.slice(0, -1) : text;
+  let path = pathname;
+  while (path.endsWith('/')) path = path.slice(0, -1);
+  return origin + path;
 }
 
 function emailAddress(text: string): string {

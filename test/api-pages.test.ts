@@ -253,8 +253,14 @@ test('/ tells a program the name, the version, whether the service is ready, and
     assert.ok(link.startsWith(`${app.baseUrl}/`));
     assert.equal((await fetched(link.slice(app.baseUrl.length))).status, 200, link);
   }
-  const public_ = JSON.parse((await fetched('/', {}, 'GET', behindProxy)).bytes.toString());
-  assert.equal(public_.links.docs, `${PUBLIC_URL}/docs`);
+});
+
+test('/ behind a proxy has its address, and no link to /metrics, which proxies keep inside', async () => {
+  const { links } = JSON.parse((await fetched('/', {}, 'GET', behindProxy)).bytes.toString());
+  assert.equal(links.docs, `${PUBLIC_URL}/docs`);
+  assert.deepEqual(Object.keys(links), ['docs', 'openapi', 'health', 'readiness']);
+  const html = (await fetched('/', { accept: 'text/html' }, 'GET', behindProxy)).bytes.toString();
+  assert.doesNotMatch(html, /metrics/);
 });
 
 test('the page at / runs no script, and its policy allows only its own style', async () => {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { test } from 'node:test';
+import fastify from 'fastify';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
-import { parseForwarded } from '../src/http/plugins/caller-address.ts';
+import { callerAddresses, parseForwarded } from '../src/http/plugins/caller-address.ts';
 import { startApp } from './harness/app.ts';
 import { until } from './harness/until.ts';
 
@@ -57,6 +58,10 @@ for (const [rule, headers, expected] of [
   ['words of a caller in front of it do no harm', { 'x-forwarded-for': 'x"y, 203.0.113.5' }, '203.0.113.5'],
   ['further trusted proxies are passed over', { 'x-forwarded-for': '203.0.113.5, 10.1.2.3,fd00::2' }, '203.0.113.5'],
   ['if all are trusted, the first one counts', { 'x-forwarded-for': '10.1.2.3, 10.9.9.9' }, '10.1.2.3'],
+  ['up to 32 addresses are read', { 'x-forwarded-for': `203.0.113.5${', 10.1.2.3'.repeat(31)}` }, '203.0.113.5'],
+  ['of 32 trusted ones the first one counts', { 'x-forwarded-for': `10.9.9.9${',10.1.2.3'.repeat(31)}` }, '10.9.9.9'],
+  ['after 32 trusted ones the peer counts', { 'x-forwarded-for': `203.0.113.5${',10.1.2.3'.repeat(32)}` }, TRUSTED],
+  ['Forwarded has the same bound', { forwarded: `for=203.0.113.5${', for=10.1.2.3'.repeat(32)}` }, TRUSTED],
   ['several headers are one list', { 'x-forwarded-for': ['1.1.1.1', '203.0.113.5'] }, '203.0.113.5'],
   ['a port is left out', { 'x-forwarded-for': '203.0.113.5:4711' }, '203.0.113.5'],
   ['a port after IPv6 is left out', { 'x-forwarded-for': '[2001:db8::1]:4711' }, '2001:db8::1'],
@@ -94,6 +99,18 @@ test('a peer that is not trusted cannot choose its address, and by default none 
     assert.equal((await send(proxied, { peer: STRANGER, headers })).ip, STRANGER);
     assert.equal((await send(direct, { headers })).ip, TRUSTED);
   }
+});
+
+test('the address of a request is computed once', async () => {
+  const app = fastify();
+  callerAddresses(app, [TRUSTED]);
+  app.get('/', async (request) => {
+    const first = request.callerAddress;
+    request.raw.headers['x-forwarded-for'] = '203.0.113.6';
+    return [first, request.callerAddress];
+  });
+  const { body } = await app.inject({ url: '/', headers: { 'x-forwarded-for': '203.0.113.5' } });
+  assert.deepEqual(JSON.parse(body), ['203.0.113.5', '203.0.113.5']);
 });
 
 test('failed attempts of one caller behind a proxy do not block another one, whatever the first one forges', async () => {
@@ -171,6 +188,45 @@ test('TRUSTED_PROXIES takes addresses and ranges, and nothing else', () => {
       invalid,
     );
   }
-  for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00'])
-    assert.throws(() => read(all), /TRUSTED_PROXIES .*every/, all);
+});
+
+test('TRUSTED_PROXIES refuses ranges so wide that callers are in them', () => {
+  const read = (TRUSTED_PROXIES: string) => readConfig({ TRUSTED_PROXIES }).TRUSTED_PROXIES;
+  for (const [wide, minBits] of [
+    ['0.0.0.0/0', 8],
+    ['10.0.0.0/00', 8],
+    ['128.0.0.0/1', 8],
+    ['10.0.0.0/7', 8],
+    ['2000::/3', 7],
+    ['fc00::/6', 7],
+    // These contain IPv4-mapped addresses.
+    ['::/0', 104],
+    ['::/64', 104],
+    ['::ffff:0:0/96', 104],
+    ['::FFFF:10.0.0.0/103', 104],
+  ] as const) {
+    assert.throws(
+      () => read(`127.0.0.1,${wide}`),
+      new RegExp(`TRUSTED_PROXIES .*"${wide}".*/${minBits} or more`),
+      wide,
+    );
+  }
+  for (const narrow of ['10.0.0.0/8', 'fc00::/7', '::ffff:10.0.0.0/104', '::ffff:10.0.0.1', '::1/128']) {
+    assert.deepEqual(read(narrow), [narrow]);
+  }
+});
+
+test('PUBLIC_URL is brought into its normal form without trailing slashes', () => {
+  const read = (PUBLIC_URL: string) => readConfig({ PUBLIC_URL }).PUBLIC_URL;
+  for (const [typed, expected] of [
+    ['https://x.example', 'https://x.example'],
+    ['https://x.example/?', 'https://x.example'],
+    ['HTTPS://X.example:443/a//', 'https://x.example/a'],
+    ['https://x.example:8443/a/../b/#', 'https://x.example:8443/b'],
+  ] as const) {
+    assert.equal(read(typed), expected);
+  }
+  for (const invalid of ['x.example', 'https://x.example/?a', 'https://x.example/#a', 'https://u:p@x.example']) {
+    assert.throws(() => read(invalid), /PUBLIC_URL must/, invalid);
+  }
 });

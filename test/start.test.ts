@@ -25,7 +25,7 @@ test('the summary says what is not set and what that means', () => {
   const { database, email, sms, secrets } = settingsSummary(readConfig({ DATA_DIR: '/data' }));
   assert.equal(database, 'bundled PostgreSQL in /data/postgres');
   assert.equal(email, 'SMTP_URL is not set: written to /data/outbox');
-  assert.equal(sms, 'SMS_PROVIDER is not set: written to /data/outbox');
+  assert.equal(sms, 'SMS_PROVIDER is outbox: written to /data/outbox');
   assert.match(secrets ?? '', /^SECRETS_KEY is not set: .* cannot be added$/);
 });
 
@@ -44,6 +44,8 @@ test('the summary names servers and no user or password', () => {
   });
   const socket = readConfig({ DATABASE_URL: 'postgresql:///records?host=/run/postgresql&user=hidden' });
   assert.equal(settingsSummary(socket).database, 'records on /run/postgresql');
+  const malformed = readConfig({ DATABASE_URL: 'postgresql://db.example/db%zz' });
+  assert.equal(settingsSummary(malformed).database, 'db%zz on db.example');
 });
 
 test('LOG_FORMAT takes its two values', () => {
@@ -103,18 +105,24 @@ const START_SCRIPT = `
   const { openLog } = await import(${JSON.stringify(LOG)});
   const { logServiceStart } = await import(${JSON.stringify(SUMMARY)});
   const { readConfig } = await import(${JSON.stringify(CONFIG)});
-  const config = readConfig({ LOG_FORMAT: process.env.LOG_FORMAT, PUBLIC_URL: 'https://company.example/records' });
-  const demo = { token: 'cr_secret', case_id: 'case-1', isNew: true };
+  const { LOG_FORMAT, IS_NEW } = process.env;
+  const config = readConfig({ LOG_FORMAT, DATA_DIR: '/data', PUBLIC_URL: 'https://company.example/records' });
+  const demo = { token: 'cr_secret', case_id: 'case-1', isNew: IS_NEW !== 'false' };
   logServiceStart(openLog(config), config, { url: 'http://127.0.0.1:8080', demo });`;
 
-/** The output of a process that logs, on a pipe or on a terminal. */
-async function output(env: Record<string, string>, terminal: boolean, script = SCRIPT): Promise<string> {
-  const { NO_COLOR: _noColor, FORCE_COLOR: _color, LOG_FORMAT: _format, ...inherited } = process.env;
-  const options = { env: { ...inherited, TERM: 'xterm', ...env }, timeout: 60_000 };
+/** The output of a process that logs, on a pipe or on a terminal. `redirection` is that of a shell. */
+async function output(
+  env: Record<string, string>,
+  terminal: boolean,
+  script = SCRIPT,
+  redirection = '',
+): Promise<string> {
+  // Variables such as CI and NO_COLOR change the colours, so the process gets none of the test's own, except PATH.
+  const options = { env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...env }, timeout: 60_000 };
   const args = ['--input-type=module', '-e', script];
   if (!terminal) return (await run(process.execPath, args, options)).stdout;
   const quoted = [process.execPath, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-  return (await run('script', ['-qec', quoted, '/dev/null'], options)).stdout;
+  return (await run('script', ['-qec', `${quoted} ${redirection}`, '/dev/null'], options)).stdout;
 }
 
 test('a pipe gets JSON, with the line of the start at any level', async () => {
@@ -131,7 +139,7 @@ test('a terminal gets readable lines, in colours unless NO_COLOR is set', { skip
   assert.equal(JSON.parse(await output({ LOG_FORMAT: 'json' }, true)).msg, 'ready');
 });
 
-test('the line of the start has the addresses, and the token of the demonstration only on a terminal', async () => {
+test('the line of the start has the addresses, and no token on a pipe', async () => {
   const { msg, summary } = JSON.parse(await output({}, false, START_SCRIPT));
   assert.equal(msg, 'Case Records listens on http://127.0.0.1:8080');
   assert.deepEqual(
@@ -143,9 +151,20 @@ test('the line of the start has the addresses, and the token of the demonstratio
     piped.includes('curl -s -X POST http://127.0.0.1:8080/cases/case-1/') && !piped.includes('cr_secret'),
     piped,
   );
-  if (await withoutScript()) return;
+});
+
+test('a terminal gets the token once: at the first start, if a person can type', {
+  skip: await withoutScript(),
+}, async () => {
   const shown = await output({ NO_COLOR: '1' }, true, START_SCRIPT);
   assert.match(shown, /pages +https:\/\/company\.example\/records\/docs#token=cr_secret&case=case-1\r?\n/);
+  const later = await output({ NO_COLOR: '1', IS_NEW: 'false' }, true, START_SCRIPT);
+  const withoutInput = await output({ NO_COLOR: '1' }, true, START_SCRIPT, '</dev/null');
+  for (const text of [later, withoutInput]) {
+    assert.match(text, /pages +https:\/\/company\.example\/records\/docs\r?\n/);
+    assert.ok(text.includes(`node -p 'require("/data/demo.json").docs_url'`) && !text.includes('cr_secret'), text);
+  }
+  assert.ok(!(await output({ LOG_FORMAT: 'json' }, true, START_SCRIPT)).includes('cr_secret'));
 });
 
 async function withoutScript(): Promise<string | false> {

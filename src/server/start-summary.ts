@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { logFormat, logStart } from './log.ts';
@@ -25,12 +26,24 @@ export function logWorkerStart(logger: Logger, config: Config): void {
   logStart(logger, 'Case Records worker is running', settingsSummary(config));
 }
 
-/** The output of a service usually ends up in a log, so a token is shown only on a terminal. */
-function addresses({ PUBLIC_URL, DOCS }: Config, { url, demo }: StartedService): Summary {
-  const pages = `${PUBLIC_URL ?? url}/docs`;
-  const fragment = demo && process.stdout.isTTY ? `#token=${demo.token}&case=${demo.case_id}` : '';
-  return { ...(PUBLIC_URL && { address: PUBLIC_URL }), ...(DOCS && { pages: pages + fragment }) };
+function addresses(config: Config, service: StartedService): Summary {
+  const { PUBLIC_URL, DOCS } = config;
+  return { ...(PUBLIC_URL && { address: PUBLIC_URL }), ...(DOCS && { pages: pagesText(config, service) }) };
 }
+
+/**
+ * The output of a service usually ends up in a log, even that of some terminals. So a token is shown only when it is
+ * new, and only to a person.
+ */
+function pagesText(config: Config, { url, demo }: StartedService): string {
+  const pages = `${config.PUBLIC_URL ?? url}/docs`;
+  if (!demo || logFormat(config) !== 'pretty') return pages;
+  if (demo.isNew && isatty(0) && isatty(1)) return `${pages}#token=${demo.token}&case=${demo.case_id}`;
+  return `${pages}
+Print the link that fills in a token: node -p 'require("${demoFile(config)}").docs_url'`;
+}
+
+const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo.json');
 
 /** The database, how messages go out, and what follows from settings that are not set. */
 export function settingsSummary(config: Config): Summary {
@@ -39,7 +52,7 @@ export function settingsSummary(config: Config): Summary {
   return {
     database: databaseText(config),
     email: SMTP_URL === undefined ? `SMTP_URL is not set: written to ${outbox}` : `by ${hostOf(SMTP_URL)}`,
-    sms: SMS_PROVIDER === 'outbox' ? `SMS_PROVIDER is not set: written to ${outbox}` : `by ${SMS_PROVIDER}`,
+    sms: SMS_PROVIDER === 'outbox' ? `SMS_PROVIDER is outbox: written to ${outbox}` : `by ${SMS_PROVIDER}`,
     ...(SECRETS_KEY === undefined && { secrets: 'SECRETS_KEY is not set: Zoom accounts and webhooks cannot be added' }),
   };
 }
@@ -49,14 +62,22 @@ function databaseText({ DATABASE_URL, DATA_DIR }: Config): string {
   if (DATABASE_URL === undefined) return `bundled PostgreSQL in ${join(DATA_DIR, 'postgres')}`;
   const { pathname, searchParams } = new URL(DATABASE_URL);
   const host = hostOf(DATABASE_URL) || searchParams.get('host') || 'localhost';
-  return `${decodeURIComponent(pathname.slice(1)) || 'default database'} on ${host}`;
+  return `${decoded(pathname.slice(1)) || 'default database'} on ${host}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // A percent sign that encodes nothing.
+  }
 }
 
 const hostOf = (url: string): string => new URL(url).host;
 
-function firstCall({ DATA_DIR }: Config, { url, demo }: StartedService): Summary {
+function firstCall(config: Config, { url, demo }: StartedService): Summary {
   if (!demo?.isNew) return {};
-  const file = join(DATA_DIR, 'demo.json');
+  const file = demoFile(config);
   return {
     example: `A demonstration company was created; ${file} contains its token and identifiers. Try:
 curl -s -X POST ${url}/cases/${demo.case_id}/interactions \\

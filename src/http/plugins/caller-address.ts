@@ -12,7 +12,10 @@ declare module 'fastify' {
 /** Addresses and ranges such as `10.0.0.0/8`. */
 export type TrustedProxies = readonly string[];
 
-/** Adds `callerAddress` to requests. It is read only when a request is refused, so other requests do not pay for it. */
+/** More proxies than this in a row are not credible. A caller can send thousands of addresses. */
+const MAX_FORWARDED_ADDRESSES = 32;
+
+/** Adds `callerAddress` to requests. Refusals and token requests read it several times, other requests never. */
 export function callerAddresses(app: FastifyInstance, trustedProxies: TrustedProxies): void {
   const trusted = new BlockList();
   for (const proxy of trustedProxies) {
@@ -22,9 +25,12 @@ export function callerAddresses(app: FastifyInstance, trustedProxies: TrustedPro
     else trusted.addSubnet(address, Number(bits), family);
   }
   const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const found = new WeakMap<IncomingMessage, string>();
   app.decorateRequest('callerAddress', {
     getter() {
-      return findCallerAddress(this.raw, isTrusted);
+      const address = found.get(this.raw) ?? findCallerAddress(this.raw, isTrusted);
+      found.set(this.raw, address);
+      return address;
     },
   });
 }
@@ -48,14 +54,17 @@ function findCallerAddress({ socket, headers }: IncomingMessage, isTrusted: (add
   return found[0] ?? found[1] ?? peer;
 }
 
-/** Each proxy appends the address of its peer. Returns undefined if a word that counts is not an address. */
+/**
+ * Each proxy appends the address of its peer. Returns undefined if a word that counts is not an address, or if there are
+ * too many trusted ones.
+ */
 function nearestUntrusted(words: readonly string[], isTrusted: (address: string) => boolean): string | undefined {
   let address: string | undefined;
-  for (let i = words.length - 1; i >= 0; i--) {
-    address = parseAddress((words[i] as string).trim());
+  for (const word of words.slice(-MAX_FORWARDED_ADDRESSES).reverse()) {
+    address = parseAddress(word.trim());
     if (address === undefined || !isTrusted(address)) return address;
   }
-  return address;
+  return words.length > MAX_FORWARDED_ADDRESSES ? undefined : address;
 }
 
 const PAIR = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*")[ \t]*)?([;,]|$)/y;

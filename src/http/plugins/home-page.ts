@@ -25,7 +25,9 @@ type HomePageOptions = {
 
 /** `/`: what this service is, for a person who opens its address in a browser and for a program. */
 export function homePage(app: FastifyInstance, { version, docs, publicUrl, isReady }: HomePageOptions): void {
-  const pages = PAGES.filter(({ name }) => docs || name !== 'docs');
+  // The sample proxies keep /metrics inside.
+  const hidden = [...(docs ? [] : ['docs']), ...(publicUrl === undefined ? [] : ['metrics'])];
+  const pages = PAGES.filter(({ name }) => !hidden.includes(name));
   app.get('/', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
     const status = (await isReady()) ? 'ready' : 'not ready';
     const vary = [reply.getHeader('vary'), 'Accept'].filter(Boolean).join(', ');
