@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what some slow tests need besides Node, as root on Debian or Ubuntu: Chromium and nginx. It does not start any
+# Installs what some slow tests need besides Node, as root on Debian or Ubuntu: Chromium and nginx. It does not start a
 # server. If it cannot install them it says so, and the tests that need them are skipped.
 has() {
   for program; do
