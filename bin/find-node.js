@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -17,7 +17,9 @@ import { delimiter, dirname, join } from 'node:path';
 /** Finds a Node that runs the service, and fetches one with npm if there is none. */
 
 const PROBE_TIMEOUT_MS = 20_000;
-/** An interrupted download leaves its folder behind; a later one removes it. */
+const MAX_FETCH_MS = 600_000;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+/** A launcher that is killed leaves its download behind; a later one removes it. */
 const MAX_DOWNLOAD_MS = 3_600_000;
 const PROGRAM = process.platform === 'win32' ? 'node.exe' : 'node';
 /** The packages of Linux distributions that contain the libraries a Node needs. */
@@ -30,8 +32,8 @@ const release = JSON.parse(readFileSync(new URL('node-release.json', import.meta
 const platform = `${process.platform}-${process.arch}`;
 const npmPackage = release.packages[platform];
 
-/** Returns the path of a Node of at least this major version. Throws if there is none and none can be fetched. */
-export function findNode(requiredMajor, root) {
+/** Returns the path of a Node of at least this major version. Rejects if there is none and none can be fetched. */
+export async function findNode(requiredMajor, root) {
   const inCheckout = npmPackage && join(root, 'node_modules', npmPackage.name, 'bin', PROGRAM);
   if (inCheckout && existsSync(inCheckout)) return requireRunning(inCheckout);
   const onPath = nodesOnPath().find((file) => probe(file).major >= requiredMajor);
@@ -39,7 +41,7 @@ export function findNode(requiredMajor, root) {
   const fetched = npmPackage && join(cacheFolder(), `node-${release.version}-${platform}`, PROGRAM);
   if (fetched && existsSync(fetched)) return requireRunning(fetched);
   if (!fetched || !hasGlibc()) throw new Error(`Node ${requiredMajor} or later is required. ${advice(requiredMajor)}`);
-  fetchNode(dirname(fetched), requiredMajor);
+  await fetchNode(dirname(fetched), requiredMajor);
   return requireRunning(fetched);
 }
 
@@ -93,7 +95,7 @@ function cacheFolder() {
 }
 
 /** npm compares the download with the checksum in the lock file that is written here. */
-function fetchNode(folder, requiredMajor) {
+async function fetchNode(folder, requiredMajor) {
   const { name, integrity } = npmPackage;
   const { version } = release;
   console.error(
@@ -101,26 +103,55 @@ function fetchNode(folder, requiredMajor) {
       `Fetching Node ${version} with npm, once (about 55 MB), into ${folder}`,
   );
   const download = newDownloadFolder(dirname(folder));
+  let ended;
   try {
     const manifest = { name: 'case-records-node', version, private: true, dependencies: { [name]: version } };
     const packages = { '': manifest, [`node_modules/${name}`]: { version, integrity } };
     const lock = { name: manifest.name, version, lockfileVersion: 3, requires: true, packages };
     writeFileSync(join(download, 'package.json'), JSON.stringify(manifest));
     writeFileSync(join(download, 'package-lock.json'), JSON.stringify(lock));
-    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--global=false', '--loglevel=error'];
-    const { status, error } = spawnSync('npm', ['ci', ...options], {
-      cwd: download,
+    ended = await runNpm(download);
+    if (!ended.fault) moveInto(folder, join(download, 'node_modules', name, 'bin'));
+  } finally {
+    rmSync(download, { recursive: true, force: true });
+  }
+  if (ended.signal) process.kill(process.pid, ended.signal);
+  if (ended.fault) throw new Error(`${ended.fault} ${advice(requiredMajor)}`);
+}
+
+/** Passes signals on to npm. Returns the last one, which has yet to end this process, and why npm has failed. */
+function runNpm(cwd) {
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--global=false', '--loglevel=error'];
+  return new Promise((resolve) => {
+    const child = spawn('npm', ['ci', ...options], {
+      cwd,
       // The standard output belongs to the command; npm reports faults and progress on the other one.
       stdio: ['ignore', 'ignore', 2],
       shell: process.platform === 'win32',
     });
-    if (error?.code === 'ENOENT') throw new Error(`npm is not on the PATH. ${advice(requiredMajor)}`);
-    if (status !== 0)
-      throw new Error(`npm could not fetch Node ${version} (see above). Try again, or: ${advice(requiredMajor)}`);
-    moveInto(folder, join(download, 'node_modules', name, 'bin'));
-  } finally {
-    rmSync(download, { recursive: true, force: true });
-  }
+    let signal;
+    let isLate = false;
+    const passOn = (received) => {
+      signal = received;
+      child.kill(received);
+    };
+    const timer = setTimeout(() => {
+      isLate = child.kill('SIGKILL');
+    }, MAX_FETCH_MS);
+    const end = (fault) => {
+      clearTimeout(timer);
+      for (const name of SIGNALS) process.off(name, passOn);
+      resolve({ fault, signal });
+    };
+    for (const name of SIGNALS) process.on(name, passOn);
+    child.on('error', ({ code, message }) => end(code === 'ENOENT' ? 'npm is not on the PATH.' : `${message}.`));
+    child.on('exit', (status) => {
+      const node = `Node ${release.version}`;
+      if (status === 0) end();
+      else if (isLate) end(`npm did not fetch ${node} within ${MAX_FETCH_MS / 60_000} minutes. Try again, or:`);
+      else end(`npm could not fetch ${node} (see above). Try again, or:`);
+    });
+  });
 }
 
 function newDownloadFolder(parent) {

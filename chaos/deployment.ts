@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
+import { freePort } from '../test/harness/free-port.ts';
 import {
   databaseProcess,
   launch,
@@ -157,13 +156,4 @@ export const commandOf = (pid: number): Promise<string> =>
 export async function readMemoryMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -149,8 +149,12 @@ test('DOCS=off leaves out the reference and keeps the document', async () => {
 
 /* ---- the address of the service ---- */
 
-const serversOf = async (headers: Record<string, string>, at = app) =>
-  JSON.parse((await fetched('/openapi.json', headers, 'GET', at)).bytes.toString()).servers;
+async function serversOf(headers: Record<string, string>, at = app) {
+  const { servers, components } = JSON.parse((await fetched('/openapi.json', headers, 'GET', at)).bytes.toString());
+  const { tokenUrl } = components.securitySchemes.oauth2.flows.clientCredentials;
+  assert.equal(tokenUrl, `${servers[0].url.replace(/\/$/, '')}/oauth/token`, 'secrets go to the same address');
+  return servers;
+}
 
 for (const host of ['records.example', 'records.example:8443', '127.0.0.1:80', '[::1]:8080', 'my_host-1']) {
   test(`the document names the host of the request: ${host}`, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pg from 'pg';
-import { CaseRecordsError, type ClientOptions, createClient } from '#client';
+import { CaseRecordsError, type ClientOptions, createClient } from '../packages/client/src/index.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { badLine, type Mishap } from './harness/bad-line.ts';
 import { until } from './harness/until.ts';

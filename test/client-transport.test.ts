@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
-import { CaseRecordsError, createClient } from '#client';
+import { CaseRecordsError, createClient } from '../packages/client/src/index.ts';
 
 /** How the client sends a request in Node. What it does when a request fails is in client-retries.test.ts. */
 

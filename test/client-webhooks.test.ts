@@ -8,7 +8,7 @@ import {
   type WebhookHeaders,
   type WebhookOptions,
   WebhookVerificationError,
-} from '#client';
+} from '../packages/client/src/index.ts';
 
 /** The signature of a webhook, as its receiver verifies it. */
 

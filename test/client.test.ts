@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { CaseRecordsError, type Client, createClient } from '#client';
+import { CaseRecordsError, type Client, createClient } from '../packages/client/src/index.ts';
 import { type Schema, toType } from '../scripts/schema-types.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { document } from './harness/openapi.ts';

@@ -11,6 +11,7 @@ import { twilio } from '../src/cases/appointments/messages/sms-twilio.ts';
 import { formatPeriod } from '../src/cases/appointments/messages/templates.ts';
 import { readConfig } from '../src/config.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { freePort } from './harness/free-port.ts';
 import { messageWorker } from './harness/message-worker.ts';
 import { temporaryDirectory } from './harness/service.ts';
 
@@ -131,16 +132,6 @@ test('a provider that does not answer or cannot be resolved is a temporary fault
     assert.equal((await message()).state, 'scheduled', baseUrl);
   }
 });
-
-/** A port that no server listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 test('an SMS whose answer comes too late is sent once, and once more only by hand', async () => {
   answer = 'hang';

@@ -1,4 +1,4 @@
-import { type Answer, CaseRecordsError, createClient } from '#client';
+import { type Answer, CaseRecordsError, createClient } from '../../packages/client/src/index.ts';
 import type { Transport } from '../forms.ts';
 import type { Operation, Request } from '../operations.ts';
 import { Connection } from './connection.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { freePort } from '../../test/harness/free-port.ts';
 import { temporaryDirectory } from '../../test/harness/service.ts';
 import { SkippedError, waitUntil } from '../chaos-test.ts';
-import { freePort } from '../deployment.ts';
 import { ETCD, Host, openNetwork } from './network.ts';
 import { findPostgresPrograms, Node } from './node.ts';
 

@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { after } from 'node:test';
 import pg from 'pg';
 import pino from 'pino';
-import type { Client } from '#client';
+import type { Client } from '../../packages/client/src/index.ts';
 import { CreateAdviserBody } from '../../src/company/advisers/schema.ts';
 import { createAdviser } from '../../src/company/advisers/verbs.ts';
 import { CreateCaseBody } from '../../src/company/cases/schema.ts';

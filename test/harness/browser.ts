@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,28 +22,11 @@ const FLAGS = [
 ];
 const MAX_WAIT_MS = 20_000;
 const POLL_INTERVAL_MS = 50;
-const MAX_INSTALL_MS = 240_000;
 
 type Reply = { id?: number; sessionId?: string; method?: string; params?: unknown; result?: unknown; error?: object };
 
-/** Returns the path of Chromium; installs it if this is Debian and the test runs as root. Undefined if there is none. */
-export function findChromium(): string | undefined {
-  const found = PATHS.find((path) => existsSync(path));
-  if (found || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return found;
-  console.log('Chromium is missing: installing it with apt-get.');
-  const options = {
-    stdio: 'ignore',
-    timeout: MAX_INSTALL_MS,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  };
-  try {
-    execFileSync('apt-get', ['update', '-q'], options as never);
-    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'chromium'], options as never);
-  } catch (error) {
-    console.log(`Chromium could not be installed: ${(error as Error).message}`);
-  }
-  return PATHS.find((path) => existsSync(path));
-}
+/** Returns the path of Chromium, or undefined if there is none. test/slow/packages.sh installs it. */
+export const findChromium = (): string | undefined => PATHS.find((path) => existsSync(path));
 
 export type Page = {
   open(url: string): Promise<void>;
@@ -113,9 +96,12 @@ export class Browser {
   }
 
   async close(): Promise<void> {
-    const ended = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
-    await ended;
+    const { exitCode, signalCode } = this.#process;
+    if (exitCode === null && signalCode === null) {
+      const ended = once(this.#process, 'exit');
+      this.#process.kill('SIGKILL');
+      await ended;
+    }
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

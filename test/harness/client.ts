@@ -1,4 +1,4 @@
-import { type Client, createClient } from '#client';
+import { type Client, createClient } from '../../packages/client/src/index.ts';
 import { assertDescribed } from './openapi.ts';
 
 /** The client without retries. Every answer is checked against the OpenAPI document. */

@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,22 +9,13 @@ import { until } from './until.ts';
 /** nginx with the sample configuration of deploy/nginx.conf, on a free port and without TLS. */
 
 const run = promisify(execFile);
-const INSTALL_TIMEOUT_MS = 60_000;
 
-/** Returns the program, or the reason why there is none. A package of Debian is unpacked, not installed. */
-export async function findNginx(folder: string): Promise<{ program: string } | { missing: string }> {
+/** Returns the program, or undefined if there is none. test/slow/packages.sh installs it. */
+export async function findNginx(): Promise<string | undefined> {
   for (const program of ['nginx', '/usr/sbin/nginx']) {
-    if (await works(program)) return { program };
+    if (await works(program)) return program;
   }
-  try {
-    await run('apt-get', ['download', 'nginx'], { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
-    const [file = ''] = (await readdir(folder)).filter((name) => name.endsWith('.deb'));
-    await run('dpkg', ['-x', file, '.'], { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
-  } catch (error) {
-    return { missing: `nginx is not installed, and its package could not be unpacked: ${(error as Error).message}` };
-  }
-  const program = join(folder, 'usr/sbin/nginx');
-  return (await works(program)) ? { program } : { missing: 'nginx was unpacked, but does not run here' };
+  return undefined;
 }
 
 const works = (program: string) =>
@@ -33,15 +23,6 @@ const works = (program: string) =>
     () => true,
     () => false,
   );
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 /** Runs nginx with the sample. Returns a function that stops it. */
 export async function startNginx(program: string, port: number, serviceUrl: string): Promise<() => Promise<void>> {

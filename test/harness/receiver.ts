@@ -6,7 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifyWebhook } from '#client';
+import { verifyWebhook } from '../../packages/client/src/index.ts';
 
 /** A real receiver of webhooks in the process of the test, which decides how each is answered. */
 

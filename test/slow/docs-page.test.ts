@@ -13,8 +13,7 @@ import { temporaryDirectory } from '../harness/service.ts';
 /** The pages in a real Chromium: what a newcomer sees, and what happens when the buttons are pressed. */
 
 const chromium = findChromium();
-if (!chromium) console.log('The pages are not tried in a browser: there is no Chromium, and it cannot be installed.');
-const skip = chromium ? false : 'There is no Chromium.';
+const skip = chromium ? false : 'There is no Chromium: test/slow/packages.sh installs it.';
 
 const app = await startApp();
 const folder = await temporaryDirectory();
@@ -169,6 +168,25 @@ test('without the link a newcomer enters token and case', { skip }, async () => 
 const TOKEN_FIELD = `[...document.querySelectorAll('[role=dialog] [contenteditable], [role=dialog] input')]
   .find((one) => /token/i.test(one.getAttribute('placeholder') ?? one.dataset.placeholder ?? ''))`;
 
+test('a page that cannot load the document says so', { skip }, async () => {
+  for (const [fetch, reason] of [
+    ['async () => new Response("", { status: 503 })', '/openapi.json was answered with status 503'],
+    ['() => Promise.reject(new TypeError("Failed to fetch"))', 'Failed to fetch'],
+  ]) {
+    const page = await browser.newPage({ width: 390, height: 800 });
+    await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `fetch = ${fetch};` });
+    await page.open(`${app.baseUrl}/docs`);
+    const text = await page.waitFor<string>("document.querySelector('#reference').textContent", 'a text');
+    assert.equal(text, `The reference cannot be shown: ${reason}. Reload the page to try again.`);
+  }
+});
+
+test('a browser that has ended can be closed', { timeout: 10_000 }, async () => {
+  const ended = new Browser(process.execPath);
+  await ended.close();
+  await ended.close();
+});
+
 test('the pages work under a path that a proxy removes', { skip }, async () => {
   const proxy = createServer((incoming, outgoing) => {
     const { url = '', method, headers } = incoming;
@@ -187,9 +205,13 @@ test('the pages work under a path that a proxy removes', { skip }, async () => {
     await openForm(page, 'Invoices', 'GET', '/cases/{caseId}/invoices');
     assert.equal(await send(page), 200);
     const home = await browser.newPage({ width: 390, height: 800 });
+    const keep = 'async function () { return (window.shown = JSON.parse(await this.text())); }';
+    await home.send('Page.addScriptToEvaluateOnNewDocument', { source: `Response.prototype.json = ${keep};` });
     await home.open(`${root}/`);
     await press(home, link('docs'));
     await home.waitFor(`!!${button('Open Menu')}`, 'the reference');
+    const tokenUrl = 'shown.components.securitySchemes.oauth2.flows.clientCredentials.tokenUrl';
+    assert.equal(await home.evaluate(tokenUrl), `${root}/oauth/token`, 'secrets go to the same address');
     assert.deepEqual([...page.complaints, ...home.complaints], []);
     for (const { url } of [...page.requests, ...home.requests]) assert.ok(url.startsWith(root), url);
   } finally {

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { findChromium } from '../harness/browser.ts';
+import { freePort } from '../harness/free-port.ts';
 import {
   type Ended,
   environmentOf,
@@ -25,7 +27,9 @@ import { until } from '../harness/until.ts';
 /** Both packages as users get them: packed, installed into empty projects, and run. */
 
 const MAJORS = [20, 22, 24, 26] as const;
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const CHROMIUM = findChromium();
+
+const MANIFEST = join('node_modules', 'case-records', 'package.json');
 
 let installed: Installation;
 /** The environment of a machine with Node 20. */
@@ -68,6 +72,15 @@ describe('what the packages contain', () => {
     assert.ok(paths('service').some((path) => path.startsWith('migrations/')));
     assert.deepEqual(
       paths('service').filter((path) => path.endsWith('.ts') || /^(test|scripts|packages|src)\//.test(path)),
+      [],
+    );
+  });
+
+  test('the manifest of the service names only files that are in the package', async () => {
+    const { bin, imports = {}, exports = {} } = await readJson(join(installed.dependent, MANIFEST));
+    const named = Object.values({ ...bin, ...imports, ...exports }) as string[];
+    assert.deepEqual(
+      named.filter((path) => !paths('service').includes(join(path))),
       [],
     );
   });
@@ -161,6 +174,45 @@ describe('the command', () => {
       /^case-records: npm could not fetch Node 26.*Install Node 26 or later, and put it on the PATH\.$/m,
     );
     assert.deepEqual(await readdir(join(env.XDG_CACHE_HOME, 'case-records')), []);
+  });
+
+  /** The settings of a first start whose npm writes its process id into the file, and then does nothing. */
+  async function idleNpm(name: string) {
+    const folder = join(installed.home, `npm ${name}`);
+    const pidFile = join(folder, 'pid');
+    await mkdir(folder);
+    await writeFile(join(folder, 'npm'), `#!/bin/sh\necho $$ > '${pidFile}'\nexec sleep 60\n`);
+    await chmod(join(folder, 'npm'), 0o755);
+    const env = { ...node20, PATH: `${folder}:${node20.PATH}`, ...cacheOf(name) };
+    const assertNothingLeft = async () => {
+      assert.throws(() => process.kill(pid(), 0), { code: 'ESRCH' });
+      assert.deepEqual(await readdir(join(env.XDG_CACHE_HOME, 'case-records')), []);
+    };
+    const pid = () => Number(existsSync(pidFile) && readFileSync(pidFile, 'utf8'));
+    return { env, pid, assertNothingLeft };
+  }
+
+  test('a signal during the download ends npm and the command, and leaves nothing behind', async () => {
+    const { env, pid, assertNothingLeft } = await idleNpm('signal');
+    const child = spawn(installed.nodes[20], [globalCommand(), 'serve'], { env, stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    await until(() => pid() > 0, 'npm to start');
+    child.kill('SIGTERM');
+    assert.deepEqual(await ended, [null, 'SIGTERM']);
+    await assertNothingLeft();
+  });
+
+  test('a download that takes too long is ended, with the reason', async () => {
+    const launcher = await changedPackage('short time limit', async (folder) => {
+      const file = join(folder, 'bin', 'find-node.js');
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, text.replace('MAX_FETCH_MS = 600_000', 'MAX_FETCH_MS = 3_000'));
+    });
+    const { env, assertNothingLeft } = await idleNpm('late');
+    const { code, err } = await run(installed.nodes[20], [launcher, 'demo'], { env });
+    assert.equal(code, 1);
+    assert.match(err, /npm did not fetch Node 26\S+ within 0\.05 minutes\. Try again, or: Install Node 26 or later/);
+    await assertNothingLeft();
   });
 
   test('without npm it says what to install', async () => {
@@ -357,7 +409,9 @@ document.body.textContent = data.notes + ': ' + list.some(({ id }) => id === dat
     assert.doesNotMatch(out, /warn|externalized/i);
   });
 
-  test('the page works in a browser', { skip: !CHROMIUM && 'there is no Chromium' }, async () => {
+  test('the page works in a browser', {
+    skip: !CHROMIUM && 'There is no Chromium: test/slow/packages.sh installs it.',
+  }, async () => {
     const query = new URLSearchParams({ baseUrl: service.url, token: demo.token, caseId: demo.case_id });
     const flags = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${join(installed.home, 'browser')}`];
     const wait = ['--virtual-time-budget=30000', '--dump-dom'];
@@ -394,7 +448,7 @@ async function startGlobally() {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         output.push(line);
-        const found = /listens on (\S+)/.exec(line)?.[1];
+        const found = /listens on ([^\s"]+)/.exec(line)?.[1];
         if (found) resolve(found);
       });
     }
@@ -405,15 +459,6 @@ async function startGlobally() {
     return ended;
   };
   return { url, env, output, stop };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Serves the files of a folder, as the server of a page would. */

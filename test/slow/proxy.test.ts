@@ -4,24 +4,25 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
-import { findNginx, freePort, startNginx } from '../harness/nginx.ts';
+import { freePort } from '../harness/free-port.ts';
+import { findNginx, startNginx } from '../harness/nginx.ts';
 import { startProcess, temporaryDirectory } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 /** A real nginx with the sample configuration in front of the real service, under a sub-path. */
 
 const data = await temporaryDirectory();
-const packages = await temporaryDirectory();
-after(() => Promise.all([data.remove(), packages.remove()]));
-const nginx = await findNginx(packages.path);
+after(() => data.remove());
+const nginx = await findNginx();
+const skip = nginx ? false : 'There is no nginx: test/slow/packages.sh installs it.';
 
-describe('behind nginx under a sub-path', { skip: 'missing' in nginx ? nginx.missing : false }, async () => {
-  if ('missing' in nginx) return;
+describe('behind nginx under a sub-path', { skip }, async () => {
+  if (!nginx) return;
   const port = await freePort();
   const PUBLIC_URL = `http://127.0.0.1:${port}/records`;
   const settings = { DATA_DIR: data.path, PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'info' };
   const service = await startProcess(settings);
-  const stopNginx = await startNginx(nginx.program, port, service.url);
+  const stopNginx = await startNginx(nginx, port, service.url);
   after(async () => {
     await stopNginx();
     await service.stop();

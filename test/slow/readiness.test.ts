@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { childrenOf, commandOf, freePort, kill } from '../../chaos/deployment.ts';
+import { childrenOf, commandOf, kill } from '../../chaos/deployment.ts';
+import { freePort } from '../harness/free-port.ts';
 import { caller } from '../harness/http.ts';
 import { launch, printed, temporaryDirectory } from '../harness/service.ts';
 

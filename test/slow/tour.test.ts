@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { freePort } from '../harness/free-port.ts';
 import { databaseProcess, isAlive, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 import { readTour, takeTour } from '../harness/tour.ts';
 
@@ -45,12 +44,3 @@ test('the command line alone leads from an empty database to the first interacti
   await takeTour(steps, { cwd: ROOT, env });
   assert.ok(steps.some(({ status }) => status === '200'));
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}

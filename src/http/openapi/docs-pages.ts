@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { UnreadResponses } from '../plugins/unread-responses.ts';
 import { ICON } from './icon.ts';
+import { TOKEN_PATH } from './openapi.ts';
 import { publicAddress } from './public-address.ts';
 import { PAGE_HEADERS, referencePage } from './reference-page.ts';
 import { referenceScript } from './reference-script.ts';
@@ -14,19 +15,20 @@ const FOR_A_DAY = { cacheControl: 'public, max-age=86400' };
 
 type Pages = { pages: Record<string, StaticContent>; scripts: Map<string, StaticContent> };
 
+type Document = {
+  components: { securitySchemes: { oauth2: { flows: { clientCredentials: object } } } };
+};
+
 type DocsPagesOptions = { docs: boolean; publicUrl: string | undefined; responses: UnreadResponses };
 
 /** Serves `/openapi.json`, the icon and, if `docs` is true, a readable reference at `/docs`. */
 export async function docsPages(app: FastifyInstance, { docs, publicUrl, responses }: DocsPagesOptions): Promise<void> {
   const access = { config: { access: 'public' as const }, schema: { hide: true } };
 
-  // The servers differ between requests, so they are the end of the document.
-  const document = createOnce(() =>
-    contentWithEnd('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger()).slice(0, -1))),
-  );
+  const document = createOnce(() => createDocument(app.swagger() as object as Document));
   app.get('/openapi.json', access, async (request, reply) => {
-    const servers = JSON.stringify([{ url: publicAddress(request, publicUrl) || '/' }]);
-    return sendContent(request, reply, (await document())(`,"servers":${servers}}`), { ...REVALIDATED, responses });
+    const content = (await document())(publicAddress(request, publicUrl));
+    return sendContent(request, reply, content, { ...REVALIDATED, responses });
   });
   const icon = createOnce(() => staticContent('image/svg+xml', Buffer.from(ICON)));
   // Browsers ask for the second one on pages that name no icon, such as JSON.
@@ -49,6 +51,20 @@ export async function docsPages(app: FastifyInstance, { docs, publicUrl, respons
     if (!script) throw new NotFoundError('There is nothing at this address.');
     return sendContent(request, reply, script, { ...IMMUTABLE, responses });
   });
+}
+
+/** The address of the service differs between requests, so the parts that name it are the end of the document. */
+async function createDocument(document: Document): Promise<(address: string) => StaticContent> {
+  const { components, ...others } = document;
+  const { securitySchemes, ...shared } = components;
+  const start = JSON.stringify({ ...others, components: shared }).slice(0, -2);
+  const withEnd = await contentWithEnd('application/json; charset=utf-8', Buffer.from(start));
+  return (address) => {
+    const { oauth2 } = securitySchemes;
+    const clientCredentials = { ...oauth2.flows.clientCredentials, tokenUrl: address + TOKEN_PATH };
+    const schemes = JSON.stringify({ ...securitySchemes, oauth2: { ...oauth2, flows: { clientCredentials } } });
+    return withEnd(`,"securitySchemes":${schemes}},"servers":${JSON.stringify([{ url: address || '/' }])}}`);
+  };
 }
 
 async function createPages(): Promise<Pages> {

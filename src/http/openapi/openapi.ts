@@ -8,6 +8,9 @@ import { PROBLEMS } from '../operation/problems.ts';
 import { type Components, type Operation, type Parameter, shareComponents } from './components.ts';
 import { TAG_GROUPS, TAGS } from './tags.ts';
 
+/** A service puts its own address before it, because a generated client would leave out the path of that address. */
+export const TOKEN_PATH = '/oauth/token';
+
 const FAULT = Type.Object(
   {
     field: Type.String({
@@ -108,7 +111,7 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
             description: 'Access tokens of API clients, with the scopes that the client has.',
             flows: {
               clientCredentials: {
-                tokenUrl: '/oauth/token',
+                tokenUrl: TOKEN_PATH,
                 scopes: Object.fromEntries(COMPANY_SCOPES.map((scope) => [scope, SCOPE_DESCRIPTIONS[scope]])),
               },
             },

@@ -6,6 +6,7 @@ type Document = {
   servers: { url: string }[];
   paths: Record<string, Record<string, { parameters?: Parameter[] }>>;
   components: {
+    securitySchemes: { oauth2: { flows: { clientCredentials: { tokenUrl: string } } } };
     parameters: Record<string, Parameter>;
     schemas: Record<string, { examples?: Record<string, unknown>[] }>;
   };
@@ -13,7 +14,10 @@ type Document = {
 type Operation = { path: string; operation?: { 'x-specified'?: boolean } };
 
 // What the script uses of the browser. It must not refer to anything else outside the function.
-declare const document: { body: { dataset: Record<string, string> } };
+declare const document: {
+  body: { dataset: Record<string, string> };
+  querySelector(selector: string): { textContent: string };
+};
 declare const location: { hash: string; href: string; pathname: string };
 declare const history: { replaceState(state: null, unused: string, url: string): void };
 declare const sessionStorage: { getItem(key: string): string | null; setItem(key: string, value: string): void };
@@ -31,10 +35,14 @@ async function startReference(): Promise<void> {
   const known = new URLSearchParams(sessionStorage.getItem(storageKey) ?? '');
 
   const address = new URL(document.body.dataset.document ?? '', location.href);
-  const content = (await (await fetch(address)).json()) as Document;
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address.pathname} was answered with status ${response.status}`);
+  const content = (await response.json()) as Document;
+  const { parameters, schemas, securitySchemes } = content.components;
   // The page may call only its own origin, whatever address the document names.
-  content.servers = [{ url: new URL('.', address).href.slice(0, -1) }];
-  const { parameters, schemas } = content.components;
+  const root = new URL('.', address).href;
+  content.servers = [{ url: root.slice(0, -1) }];
+  securitySchemes.oauth2.flows.clientCredentials.tokenUrl = `${root}oauth/token`;
   if (parameters.caseId && known.has('case')) parameters.caseId.example = known.get('case') ?? '';
   // Scalar would tick an optional parameter that has an enumeration or a default, and so filter the list.
   const operations = Object.values(content.paths).flatMap((methods) => Object.values(methods));
@@ -71,4 +79,10 @@ async function startReference(): Promise<void> {
   });
 }
 
-export const START_SCRIPT = `${startReference}\nstartReference();\n`;
+function showFailure(error: Error): void {
+  console.error(error);
+  const text = `The reference cannot be shown: ${error.message}. Reload the page to try again.`;
+  document.querySelector('#reference').textContent = text;
+}
+
+export const START_SCRIPT = `${startReference}\n${showFailure}\nstartReference().catch(showFailure);\n`;
