@@ -288,7 +288,8 @@ function smtpUrl(text: string): string {
 }
 
 function httpUrl(text: string): string {
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new Error('must be a URL that begins with https://');
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new Error('must be a URL that begins with https:// or http://');
   return text;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { CaseRecordsError, type Client, createClient } from '../packages/client/src/index.ts';
+import { CaseRecordsError, type Client, type ClientOptions, createClient } from '../packages/client/src/index.ts';
 import { type Schema, toType } from '../scripts/schema-types.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { document } from './harness/openapi.ts';
@@ -356,4 +356,16 @@ test('what is wrong does not compile', () => {
     return kind;
   };
   assert.ok(neverCalled);
+});
+
+test('a client without a usable address or without credentials is refused when it is created', () => {
+  const create = (options: object) => () => createClient(options as ClientOptions);
+  const baseUrl = 'https://records.example';
+  for (const address of [undefined, '', 'records.example:8080', '127.0.0.1:8080', 'ftp://records.example']) {
+    assert.throws(create({ baseUrl: address, token: 'cr_x' }), /TypeError: createClient: baseUrl must/);
+  }
+  for (const credentials of [{}, { token: '' }, { clientId: 'x' }, { clientSecret: 'x' }]) {
+    assert.throws(create({ baseUrl, ...credentials }), /TypeError: createClient: token is missing/);
+  }
+  assert.ok(create({ baseUrl, clientId: 'x', clientSecret: 'y' })());
 });

@@ -65,6 +65,10 @@ async function prepareDemo(
   const db = new Database({ connection, poolSize: 1 });
   try {
     const { created, renewed } = await ensureDemo(db, systemClock, { baseUrl, file });
+    if (created) {
+      const advice = 'before production, remove it with "case-records company remove"';
+      logger.warn({ file, advice }, 'created a demonstration company, whose token is in the file');
+    }
     if (renewed) logger.warn({ file }, 'the demo file was missing or damaged: wrote a new one with a new API key');
     const demo = await readDemo(file);
     if (typeof demo === 'string') return undefined;

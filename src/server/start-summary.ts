@@ -80,7 +80,7 @@ function firstCall(config: Config, { url, demo }: StartedService): Summary {
   const file = demoFile(config);
   return {
     example: `A demonstration company was created; ${file} contains its token and identifiers. Try:
-curl -s -X POST ${url}/cases/${demo.case_id}/interactions \\
+curl -sS -w '\\n' -X POST ${url}/cases/${demo.case_id}/interactions \\
   -H "Authorization: Bearer $(node -p 'require("${file}").token')" \\
   -H 'Content-Type: application/json' -d '{"type": "phone", "notes": "First call"}'`,
   };

@@ -13,6 +13,7 @@ type CallInput = { signal?: AbortSignal | undefined; [parameter: string]: unknow
 /** Creates a client with one method for each operation of the service. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, retries = DEFAULT_RETRIES, timeoutMs = 30_000, pause = defaultPause, now = Date.now } = options;
+  requireOptions(options);
   const transport = options.fetch ? fetchTransport(options.fetch) : platformTransport();
   const tokens =
     'token' in options
@@ -65,4 +66,15 @@ function toAnswer({ status, headers, data }: ReceivedResponse): Answer<unknown> 
     total: total === null ? undefined : Number(total),
     next: nextPage(headers.get('link') ?? ''),
   };
+}
+
+/** A caller without TypeScript would otherwise get an error of the first request, or of the service. */
+function requireOptions(options: ClientOptions): void {
+  const { baseUrl, token, clientId, clientSecret } = options as Record<string, unknown>;
+  if (typeof baseUrl !== 'string' || !/^https?:\/\/[^/]/.test(baseUrl)) {
+    throw new TypeError('createClient: baseUrl must be a URL such as https://records.example');
+  }
+  if (!token && !(clientId && clientSecret)) {
+    throw new TypeError('createClient: token is missing, or clientId and clientSecret');
+  }
 }

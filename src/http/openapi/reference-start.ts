@@ -1,14 +1,16 @@
 /** Starts Scalar in the browser. The script is served as a file, because the page allows no inline script. */
 
 type Parameter = { $ref?: string; required?: boolean; example?: string; examples?: object };
+type Example = Record<string, unknown>;
+type RequestBody = { content: Record<string, { example?: Example }> };
 type Document = {
   info: { description: string; contact?: object };
   servers: { url: string }[];
-  paths: Record<string, Record<string, { parameters?: Parameter[] }>>;
+  paths: Record<string, Record<string, { parameters?: Parameter[]; requestBody?: RequestBody }>>;
   components: {
     securitySchemes: { oauth2: { flows: { clientCredentials: { tokenUrl: string } } } };
     parameters: Record<string, Parameter>;
-    schemas: Record<string, { examples?: Record<string, unknown>[] }>;
+    schemas: Record<string, { examples?: Example[] }>;
   };
 };
 type Operation = { path: string; operation?: { 'x-specified'?: boolean } };
@@ -51,8 +53,10 @@ async function startReference(): Promise<void> {
     if (!parameter.$ref && !parameter.required) parameter.examples = { default: { value: '', 'x-disabled': true } };
   }
   // An invoice number is unique within its case, so a fixed one would be refused at the second visit.
-  const invoice = schemas.CreateInvoiceBody?.examples?.[0];
-  if (invoice) invoice.invoice_number = `INV-${Date.now()}`;
+  const bodies = operations.map(({ requestBody }) => requestBody?.content['application/json']?.example);
+  for (const example of [schemas.CreateInvoiceBody?.examples?.[0], ...bodies]) {
+    if (example?.invoice_number) example.invoice_number = `INV-${Date.now()}`;
+  }
 
   const { info } = content;
   const firstCall = '#tag/interactions/GET/cases/{caseId}/interactions';
