@@ -21,10 +21,19 @@ export async function startInputApp(): Promise<{ app: TestApp; log: LogCheck }> 
   return { app, log };
 }
 
-const REQUEST_LINE_FIELDS = ['level', 'time', 'method', 'route', 'reqId', 'status', 'ms', 'company', 'msg'].join();
+const REQUEST_FIELDS = ['level', 'time', 'method', 'route', 'reqId', 'status', 'ms', 'company'];
+/** A refusal also has the address of the caller. */
+const REFUSALS = [401, 403, 429, 503];
 
 function isRequestLine(text: string): boolean {
   if (text.indexOf('\n') !== text.length - 1) return false;
   const line = JSON.parse(text);
-  return Object.keys(line).join() === REQUEST_LINE_FIELDS && line.level === 30 && /^[\w.-]{8,128}$/.test(line.reqId);
+  const fields = [...REQUEST_FIELDS, ...(REFUSALS.includes(line.status) ? ['ip'] : []), 'msg'].join();
+  const address = line.ip ?? '127.0.0.1';
+  return (
+    Object.keys(line).join() === fields &&
+    line.level === 30 &&
+    address === '127.0.0.1' &&
+    /^[\w.-]{8,128}$/.test(line.reqId)
+  );
 }
