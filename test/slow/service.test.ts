@@ -47,6 +47,7 @@ test('the first start creates a demonstration company that can be used immediate
     'case_id',
     'custom_tags',
     'customers',
+    'docs_url',
     'tags',
     'time_zone',
     'token',
