@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { after } from 'node:test';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../../test/harness/postgres.ts';
 import { sendInput } from './input.ts';
@@ -20,7 +19,6 @@ const seed = Number(values.seed);
 
 await globalSetup();
 const { app, log } = await startInputApp();
-after(globalTeardown);
 
 console.log(`${requests} requests, seed ${seed}`);
 let printed = 0;
@@ -48,3 +46,6 @@ console.table([
   },
 ]);
 if (faults.length + log.unexpected.length > 0) process.exitCode = 1;
+// The app of the tests closes only at the end of a test run.
+await globalTeardown();
+process.exit();
