@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, crc32, deflateRaw, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptWeights } from '../accept-weights.ts';
 import type { UnreadResponses } from '../plugins/unread-responses.ts';
 
 /** Content that is the same for every caller. It is compressed once, and one copy serves all requests. */
@@ -145,14 +146,9 @@ function* slicesOf(parts: readonly Buffer[]): Generator<Buffer> {
 const isListed = (etags: string | undefined, etag: string): boolean =>
   etags?.split(',').some((listed) => ['*', etag, `W/${etag}`].includes(listed.trim())) ?? false;
 
-/** RFC 9110, section 12.5.3. An encoding without a weight has weight 1; brotli, which is smaller, wins a tie. */
+/** RFC 9110, section 12.5.3. Brotli, which is smaller, wins a tie. */
 function preferredEncoding(accepted: string | undefined): Encoding {
-  const weights = new Map<string, number>();
-  for (const part of (accepted ?? '').split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-    const weight = parameters.find((text) => text.startsWith('q='))?.slice(2);
-    weights.set(name, weight === undefined ? 1 : Number(weight) || 0);
-  }
+  const weights = acceptWeights(accepted);
   const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
   const identity = weights.get('identity') ?? 0;
   const best = weightOf('br') >= weightOf('gzip') ? 'br' : 'gzip';

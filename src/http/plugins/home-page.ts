@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { acceptWeights } from '../accept-weights.ts';
 import { publicAddress } from '../openapi/public-address.ts';
 import type { ReadinessCheck } from './health.ts';
 
@@ -44,13 +45,8 @@ export function homePage(app: FastifyInstance, { version, docs, publicUrl, isRea
 const CACHED_BRIEFLY = 'public, max-age=5';
 
 /** RFC 9110, section 12.5.1. A program that names no type, or both with the same weight, gets JSON. */
-function prefersHtml(accept = ''): boolean {
-  const weights = new Map<string, number>();
-  for (const part of accept.split(',')) {
-    const [type = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-    const weight = parameters.find((text) => text.startsWith('q='))?.slice(2);
-    weights.set(type, weight === undefined ? 1 : Number(weight) || 0);
-  }
+function prefersHtml(accept: string | undefined): boolean {
+  const weights = acceptWeights(accept);
   const weightOfJson = weights.get('application/json') ?? weights.get('application/*') ?? 0;
   return (weights.get('text/html') ?? 0) > weightOfJson;
 }
