@@ -428,6 +428,17 @@ describe('on a database of its own', async () => {
     assert.match((await type('case', 'list', ...at)).out, /T\d\d:\d\d:\d\dZ$/m);
   });
 
+  test('candidates and questions do not steer the terminal either', async () => {
+    const id = await newCompany('Steering \u202e one');
+    await newCompany('Steering \u202e two');
+    const candidates = await type('company', 'show', 'steering');
+    const question = await type('company', 'remove', id);
+    assert.deepEqual([candidates.code, question.code], [3, 3]);
+    for (const { err } of [candidates, question]) {
+      assert.ok(err.includes('Steering') && !err.includes('\u202e'), err);
+    }
+  });
+
   test('what people wrote does not steer the terminal', async () => {
     const at = ['--company', await newCompany()];
     await json('case', 'create', ...at, '--reference', 'red \u001b[31m right to left \u202e end');

@@ -11,6 +11,8 @@ export type Flag = {
   /** Whether the flag may be repeated. */
   multiple?: boolean;
   required?: boolean;
+  /** The words that the flag accepts; any text if undefined. */
+  words?: readonly string[];
   /** The name of the value in the help. */
   placeholder?: string;
   description: string;

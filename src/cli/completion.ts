@@ -1,7 +1,6 @@
 import { allFlags } from './arguments.ts';
 import { type Command, type Group, UsageError } from './command.ts';
 import { PROGRAM } from './help.ts';
-import { wordsOf } from './schema-flags.ts';
 import { didYouMean } from './suggestion.ts';
 
 /**
@@ -45,11 +44,12 @@ const verbsOf = ({ name, commands }: Topic) =>
 type CompletedFlag = { name: string; description: string; takesValue: boolean; words: readonly string[] };
 
 const flagsOf = (command: Command): CompletedFlag[] =>
-  Object.entries(allFlags(command)).map(([name, { type, description }]) => {
-    const property = name.replaceAll('-', '_');
-    const words = [wordsOf(command.body, property), wordsOf(command.body, `${property}s`)].flat();
-    return { name, description, takesValue: type === 'string', words: command.all?.[name] ? [...words, 'all'] : words };
-  });
+  Object.entries(allFlags(command)).map(([name, { type, description, words = [] }]) => ({
+    name,
+    description,
+    takesValue: type === 'string',
+    words: command.all?.[name] ? [...words, 'all'] : words,
+  }));
 
 /** A function of bash and zsh that prints the words that can follow the words before the cursor. */
 function wordsFunction(topics: readonly Topic[]): string {

@@ -1,10 +1,11 @@
 import { ConfigError } from '../config.ts';
 import { CodedError, type Fault } from '../kernel/errors.ts';
+import { allFlags } from './arguments.ts';
 import { UsageError } from './command.ts';
 import { CommandError } from './command-line.ts';
 import { PROGRAM } from './help.ts';
 import { AmbiguousNameError } from './lookup.ts';
-import { fieldFlag, wordsOf } from './schema-flags.ts';
+import { fieldFlag } from './schema-flags.ts';
 import { didYouMean } from './suggestion.ts';
 
 type Failure = { lines: readonly string[]; exitCode: number };
@@ -34,7 +35,7 @@ export function toFailure(thrown: unknown): Failure {
 /** Suggests a word that the flag accepts instead of the one that was typed. */
 function suggestValue({ command, flags }: CommandError, name: string, { code, field }: Fault): string {
   if (code !== 'not_allowed' && code !== 'unknown') return '';
-  const words = field === 'time_zone' ? Intl.supportedValuesOf('timeZone') : wordsOf(command.body, field);
+  const words = field === 'time_zone' ? Intl.supportedValuesOf('timeZone') : (allFlags(command)[name]?.words ?? []);
   const typed = [flags[name] ?? []].flat().flatMap((text) => String(text).split(','));
   const refused = typed.find((word) => !words.includes(word));
   return refused === undefined ? '' : didYouMean(refused, words).replace(/^ /, '. ');

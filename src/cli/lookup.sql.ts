@@ -3,7 +3,7 @@ import { read, type Statement } from '../kernel/sql/statement.ts';
 
 /** Finds records by what a person types: an identifier, a name, or the beginning of either. */
 
-/** One more than the command line shows, so that it can say that there are more. */
+/** The number that the command line shows. A lookup returns one more, which tells that there are more. */
 export const MAX_CANDIDATES = 10;
 
 type Lookup<I extends Inputs> = {

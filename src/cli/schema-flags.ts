@@ -37,13 +37,6 @@ export function fieldFlag(schema: TObject | undefined, field: string): string {
   return `--${flagName(name, property ?? {})}`;
 }
 
-/** Returns the words that a field accepts; none if it accepts any text. */
-export function wordsOf(schema: TObject | undefined, field: string): string[] {
-  const property = schema && Object.fromEntries(flagProperties(schema))[field.split(/[.[]/, 1)[0] ?? ''];
-  const words = property?.items?.enum ?? property?.enum ?? [];
-  return words.filter((word) => typeof word === 'string');
-}
-
 const typesOf = ({ type }: Property): string[] => [type ?? []].flat();
 
 /** A list flag takes one word at a time, so `scopes` becomes `--scope`. */
@@ -55,7 +48,7 @@ function flagName(name: string, property: Property): string {
 function toFlag(property: Property, required: boolean): Flag {
   const types = typesOf(property);
   const isList = types.includes('array');
-  const words = (isList ? property.items?.enum : property.enum)?.filter((word) => word !== null);
+  const words = (isList ? property.items?.enum : property.enum)?.filter((word) => typeof word === 'string');
   const clearHint = types.includes('null') && !types.includes('boolean') ? 'An empty text clears it.' : undefined;
   const example = property.examples?.[0];
   const sentences = [
@@ -69,6 +62,7 @@ function toFlag(property: Property, required: boolean): Flag {
     type: types.includes('boolean') ? 'boolean' : 'string',
     multiple: isList,
     required,
+    ...(words && { words }),
     placeholder: types.includes('number') ? 'number' : words ? 'word' : 'text',
     description: sentences.filter(Boolean).join(' '),
   };
