@@ -22,5 +22,5 @@ SELECT c.id AS company_id, k.id AS key_id, s.id AS case_id, s.customer_ids
        = cardinality($5::text[]);
 
 -- demo.token (reads; pool: short)
-SELECT company_id FROM tokens WHERE secret_sha256 = $1::bytea;
+SELECT company_id, revoked_at IS NULL AS works FROM tokens WHERE secret_sha256 = $1::bytea;
 

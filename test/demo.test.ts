@@ -66,14 +66,15 @@ for (const [how, lose] of WAYS_TO_LOSE) {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal(await status(second.token), 200);
     assert.equal(await status(first.token), 401);
-    assert.deepEqual(await start(), {}, 'the next start has nothing to do');
+    assert.deepEqual(await start(), { kept: second }, 'the next start has nothing to do');
     assert.deepEqual(await read(), second);
   });
 }
 
 test('a file that is whole keeps its token and follows the address', async () => {
   const { first, start, read, status } = await started();
-  assert.deepEqual(await start('http://127.0.0.1:1'), {});
+  const moved = await start('http://127.0.0.1:1');
+  assert.deepEqual(moved, { kept: await read() });
   const docsUrl = `http://127.0.0.1:1/docs#token=${first.token}&case=${first.case_id}`;
   assert.deepEqual(await read(), { ...first, base_url: 'http://127.0.0.1:1', docs_url: docsUrl });
   assert.equal(await status(first.token), 200);
@@ -128,6 +129,19 @@ test('a new key is recorded in the event log, and so is the end of the old one',
     events.map(({ type }) => type),
     ['api_key.created', 'api_key.revoked', 'api_key.created'],
   );
+});
+
+test('a demonstration company whose removal was interrupted and repeated stays away', async () => {
+  const { app, file, start } = await started();
+  const env = { DATABASE_URL: urlOf(app.connection), DATA_DIR: dirname(file) };
+  const args = ['company', 'remove', 'demo', '--confirm', 'Demonstration & Partners'];
+  const showProgress = (text: string) => {
+    if (text.includes('clients')) throw new Error('interrupted');
+  };
+  assert.match((await runCommand({ env, terminal: { showProgress } }, ...args)).err, /interrupted/);
+  assert.equal((await runCommand(env, ...args)).code, 0);
+  assert.deepEqual(await start(), {});
+  assert.equal((await runCommand(env, 'company', 'list', '--json')).out, '[]');
 });
 
 test('a demonstration company that was removed stays away, until a command creates a new one', async () => {

@@ -146,6 +146,8 @@ test('the line of the start has the addresses, and no token on a pipe', async ()
     [summary.address, summary.pages, summary.example],
     ['https://company.example/records', 'https://company.example/records/docs', undefined],
   );
+  assert.match(summary.demo, /^A demonstration company was created, with a token in \/data\/demo\.json/);
+  assert.equal(JSON.parse(await output({ IS_NEW: 'false' }, false, START_SCRIPT)).summary.demo, undefined);
   const piped = await output({ LOG_FORMAT: 'pretty' }, false, START_SCRIPT);
   assert.ok(piped.includes('-X POST http://127.0.0.1:8080/cases/case-1/') && !piped.includes('cr_secret'), piped);
 });

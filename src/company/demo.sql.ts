@@ -1,9 +1,10 @@
 import { read } from '../kernel/sql/statement.ts';
 
-/** Finds revoked tokens too. */
+/** Finds revoked tokens too; `works` tells. */
 export const findToken = read('demo.token', {
   inputs: { secret_sha256: 'bytea' },
-  sql: (input) => `SELECT company_id FROM tokens WHERE secret_sha256 = ${input.secret_sha256}`,
+  sql: (input) =>
+    `SELECT company_id, revoked_at IS NULL AS works FROM tokens WHERE secret_sha256 = ${input.secret_sha256}`,
 });
 
 /**

@@ -34,8 +34,8 @@ const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
 type DemoContent = Parameters<typeof demoAt>[1];
 type DemoOptions = { baseUrl: string; file: string };
-/** What `ensureDemo` changed: created the company, replaced its key because the file was lost, or neither. */
-type EnsuredDemo = { created?: Demo; renewed?: Demo };
+/** The company was created, or its key replaced because the file was lost, or both are kept and the token works. */
+type EnsuredDemo = { created?: Demo; renewed?: Demo; kept?: Demo };
 
 /** Runs when the bundled database starts, so that the demonstration company and its file exist together. */
 export async function ensureDemo(db: Database, clock: Clock, options: DemoOptions): Promise<EnsuredDemo> {
@@ -45,21 +45,25 @@ export async function ensureDemo(db: Database, clock: Clock, options: DemoOption
   if (!(await hasCompanies({ db }))) return { created: await createDemo(db, clock, options) };
   if (demo === 'unreadable') return {};
   // A crash after the file was written and before the commit leaves a token that is not in the database.
-  const lost = demo === 'lost' || !(await db.queryFirst(sql.findToken({ secret_sha256: secretHash(demo.token) })));
-  const renewed = lost ? await renewDemo(db, clock, options) : undefined;
+  const token = demo === 'lost' ? undefined : await findDemoToken(db, demo);
+  const renewed = token ? undefined : await renewDemo(db, clock, options);
   if (renewed) return { renewed };
+  if (demo === 'lost') return {};
   // The service may listen at another address now than when the file was written.
-  if (demo !== 'lost' && demo.base_url !== baseUrl) await writeDemo(file, demoAt(baseUrl, demo));
-  return {};
+  const kept = demo.base_url === baseUrl ? demo : demoAt(baseUrl, demo);
+  if (kept !== demo) await writeDemo(file, kept);
+  return token?.works ? { kept } : {};
 }
 
 /** Returns the company whose token the file has; undefined if there is none. */
 export async function findDemoCompanyId(db: Executor, file: string): Promise<string | undefined> {
   const demo = await readDemo(file);
   if (typeof demo === 'string') return undefined;
-  const found = await db.queryFirst<{ company_id: string }>(sql.findToken({ secret_sha256: secretHash(demo.token) }));
-  return found?.company_id;
+  return (await findDemoToken(db, demo))?.company_id;
 }
+
+const findDemoToken = (db: Executor, { token }: Demo) =>
+  db.queryFirst<{ company_id: string; works: boolean }>(sql.findToken({ secret_sha256: secretHash(token) }));
 
 /**
  * Creates a company to try the API with. The file is written before the commit, so a crash between the two leaves a

@@ -1,15 +1,12 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { findToken } from '../company/credentials/authenticate.sql.ts';
-import { secretHash } from '../company/credentials/secrets.ts';
 import { ensureDemo } from '../company/demo.ts';
-import { readDemo } from '../company/demo-file.ts';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
 import { nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
-import { systemClock, toSql } from '../kernel/time/time.ts';
+import { systemClock } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
 import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
 import { bundledDatabase, externalDatabase } from './database-urls.ts';
@@ -54,7 +51,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   }
 }
 
-/** Creates the demonstration company on the first start. Returns it if its token works. */
+/** Creates the demonstration company on the first start. Returns it unless it was removed or its key revoked. */
 async function prepareDemo(
   { DATA_DIR }: Config,
   connection: Connection,
@@ -64,16 +61,10 @@ async function prepareDemo(
   const file = join(DATA_DIR, 'demo.json');
   const db = new Database({ connection, poolSize: 1 });
   try {
-    const { created, renewed } = await ensureDemo(db, systemClock, { baseUrl, file });
-    if (created) {
-      const advice = 'before production, remove it with "case-records company remove"';
-      logger.warn({ file, advice }, 'created a demonstration company, whose token is in the file');
-    }
+    const { created, renewed, kept } = await ensureDemo(db, systemClock, { baseUrl, file });
     if (renewed) logger.warn({ file }, 'the demo file was missing or damaged: wrote a new one with a new API key');
-    const demo = await readDemo(file);
-    if (typeof demo === 'string') return undefined;
-    const works = await db.queryFirst(findToken({ secret_sha256: secretHash(demo.token), now: toSql(systemClock()) }));
-    return works ? { token: demo.token, case_id: demo.case_id, isNew: created !== undefined } : undefined;
+    const demo = created ?? renewed ?? kept;
+    return demo && { token: demo.token, case_id: demo.case_id, isNew: created !== undefined };
   } finally {
     await db.close();
   }

@@ -18,6 +18,7 @@ export function logServiceStart(logger: Logger, config: Config, service: Started
   logStart(logger, `Case Records listens on ${service.url}`, {
     ...addresses(config, service),
     ...settingsSummary(config),
+    ...(service.demo?.isNew && { demo: demoText(config) }),
     ...(logFormat(config) === 'pretty' && firstCall(config, service)),
   });
 }
@@ -42,6 +43,10 @@ function pagesText(config: Config, { url, demo }: StartedService): string {
   return `${pages}
 Print the link that fills in a token: node -p 'require("${demoFile(config)}").docs_url'`;
 }
+
+const demoText = (config: Config): string =>
+  `A demonstration company was created, with a token in ${demoFile(config)}. Before production, remove it: ` +
+  'case-records company remove "Demonstration & Partners"';
 
 const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo.json');
 
@@ -79,8 +84,7 @@ function firstCall(config: Config, { url, demo }: StartedService): Summary {
   if (!demo?.isNew) return {};
   const file = demoFile(config);
   return {
-    example: `A demonstration company was created; ${file} contains its token and identifiers. Try:
-curl -sS -w '\\n' -X POST ${url}/cases/${demo.case_id}/interactions \\
+    example: `curl -sS -w '\\n' -X POST ${url}/cases/${demo.case_id}/interactions \\
   -H "Authorization: Bearer $(node -p 'require("${file}").token')" \\
   -H 'Content-Type: application/json' -d '{"type": "phone", "notes": "First call"}'`,
   };
