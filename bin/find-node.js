@@ -39,10 +39,10 @@ export async function findNode(requiredMajor, root) {
   const onPath = nodesOnPath().find((file) => probe(file).major >= requiredMajor);
   if (onPath) return onPath;
   const fetched = npmPackage && join(cacheFolder(), `node-${release.version}-${platform}`, PROGRAM);
-  if (fetched && existsSync(fetched)) return requireRunning(fetched);
+  if (fetched && existsSync(fetched)) return fetched;
   if (!fetched || !hasGlibc()) throw new Error(`Node ${requiredMajor} or later is required. ${advice(requiredMajor)}`);
   await fetchNode(dirname(fetched), requiredMajor);
-  return requireRunning(fetched);
+  return fetched;
 }
 
 /** The Node that npm offers for Linux needs glibc. A report lists network interfaces, which can take long. */
@@ -111,7 +111,12 @@ async function fetchNode(folder, requiredMajor) {
     writeFileSync(join(download, 'package.json'), JSON.stringify(manifest));
     writeFileSync(join(download, 'package-lock.json'), JSON.stringify(lock));
     ended = await runNpm(download);
-    if (!ended.fault) moveInto(folder, join(download, 'node_modules', name, 'bin'));
+    if (!ended.fault) {
+      const downloaded = join(download, 'node_modules', name, 'bin');
+      // Only here, so that later starts need not try it.
+      requireRunning(join(downloaded, PROGRAM));
+      moveInto(folder, downloaded);
+    }
   } finally {
     rmSync(download, { recursive: true, force: true });
   }
