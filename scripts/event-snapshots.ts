@@ -1,5 +1,6 @@
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { TObject, TProperties, TSchema } from 'typebox';
 import { ALL_SCOPES, COMPANY_SCOPES } from '../src/kernel/scopes.ts';
+import { Type } from '../src/kernel/validation/type.ts';
 
 /**
  * The snapshots in `before` and `after` of an event, by type of record. The audit logs build them in SQL, which has no
