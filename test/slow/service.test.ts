@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { caller } from '../harness/http.ts';
@@ -90,10 +91,9 @@ test('the first start creates a demonstration company that can be used immediate
     assert.equal(booked.status, 200, booked.text);
   }
 
-  const curl = service.output.slice(service.output.findIndex((line) => line.trimStart().startsWith('curl'))).join('\n');
-  const shell = spawn('sh', ['-c', curl], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [answer] = await once(createInterface(shell.stdout), 'line');
-  assert.equal(JSON.parse(answer).type, 'phone');
+  const [, example = ''] = /^ +example +(curl .*?\S)$(?!\n {16})/ms.exec(service.output.join('\n')) ?? [];
+  const { stdout } = await promisify(execFile)('sh', ['-c', example], { timeout: 20_000 });
+  assert.equal(JSON.parse(stdout).type, 'phone');
   assert.equal(await service.stop(), 0);
   assert.equal(await databaseProcess(DATA_DIR), undefined, 'the database has stopped too');
 });
