@@ -128,18 +128,21 @@ async function fetchNode(folder, requiredMajor) {
 function runNpm(cwd) {
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--global=false', '--loglevel=error'];
   return new Promise((resolve) => {
-    const child = spawn('npm', ['ci', ...options], {
+    let child;
+    let signal;
+    const passOn = (received) => {
+      signal = received;
+      child.kill(received);
+    };
+    // Before npm runs: a signal that came in between would end this process alone.
+    for (const name of SIGNALS) process.on(name, passOn);
+    child = spawn('npm', ['ci', ...options], {
       cwd,
       // The standard output belongs to the command; npm reports faults and progress on the other one.
       stdio: ['ignore', 'ignore', 2],
       shell: process.platform === 'win32',
     });
-    let signal;
     let isLate = false;
-    const passOn = (received) => {
-      signal = received;
-      child.kill(received);
-    };
     const timer = setTimeout(() => {
       isLate = child.kill('SIGKILL');
     }, MAX_FETCH_MS);
@@ -148,7 +151,6 @@ function runNpm(cwd) {
       for (const name of SIGNALS) process.off(name, passOn);
       resolve({ fault, signal });
     };
-    for (const name of SIGNALS) process.on(name, passOn);
     child.on('error', ({ code, message }) => end(code === 'ENOENT' ? 'npm is not on the PATH.' : `${message}.`));
     child.on('exit', (status) => {
       const node = `Node ${release.version}`;

@@ -76,13 +76,20 @@ const UNNAMED_UID = 1_234_567;
 
 /**
  * The command that runs the entry point as process 1, on a read-only root with a tmpfs at /tmp, the program at /opt, the
- * data at /srv, and without capabilities.
+ * data at /srv, and without capabilities. The folder of the checkout may be closed to other users, so what it contains
+ * is mounted, and not the folder.
  */
 const contained = (root: string, data: string, uid: number, command: string) => [
   ...['--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private', 'sh', '-ec'],
   `mount --bind / "${root}"
   mount --rbind /dev "${root}/dev"
-  mount --bind "${fileURLToPath(ROOT)}" "${root}/opt"
+  mount -t tmpfs -o mode=755 tmpfs "${root}/opt"
+  cd "${fileURLToPath(ROOT)}"
+  for name in *; do
+    if [ -d "$name" ]; then mkdir "${root}/opt/$name"; else touch "${root}/opt/$name"; fi
+    mount --bind "$name" "${root}/opt/$name"
+    mount -o remount,bind,ro "${root}/opt/$name"
+  done
   mount --bind "${data}" "${root}/srv"
   mount -t tmpfs -o mode=1777 tmpfs "${root}/tmp"
   mount -t proc proc "${root}/proc"
