@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { within } from './until.ts';
 
 /** The worker processes of a simulation. A spare is always ready to replace one that was killed. */
 
@@ -28,7 +29,7 @@ export class YearWorkers {
     const name = `worker-${this.#count++}`;
     const settings = JSON.stringify({ name, ...this.#settings(name) });
     const child = fork(this.#program, [settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    await once(child, 'message');
+    await within(once(child, 'message'), 'a worker to start');
     return { name, child };
   }
 
@@ -54,7 +55,7 @@ export class YearWorkers {
 
   async end(): Promise<void> {
     const all = [...this.#workers, await this.#spare].filter((worker) => worker !== undefined);
-    const ends = all.map(({ child }) => once(child, 'exit'));
+    const ends = all.map(({ child }) => within(once(child, 'exit'), 'the end of a worker'));
     for (const { child } of all) child.kill('SIGKILL');
     await Promise.all(ends);
   }

@@ -70,7 +70,7 @@ describe('on the bundled database', () => {
     const { child, ended } = launch({ DATA_DIR }, 'doctor');
     await until(async () => (await databaseProcess(DATA_DIR)) !== undefined || child.exitCode !== null);
     child.kill('SIGTERM');
-    await ended;
+    await ended();
     assert.equal(await databaseProcess(DATA_DIR), undefined);
   });
 
@@ -100,7 +100,7 @@ describe('on the bundled database', () => {
       const worker = launch(env, 'worker');
       await printed(worker, /worker is running/);
       worker.child.kill('SIGTERM');
-      assert.equal(await worker.ended, 0, worker.output.join('\n'));
+      assert.equal(await worker.ended(), 0, worker.output.join('\n'));
     });
 
     test('through npx, on a Node that is too old, signals and exit codes are those of the command', async () => {
@@ -128,13 +128,13 @@ describe('on the bundled database', () => {
 describe('a worker', () => {
   test('needs a running service or DATABASE_URL', async () => {
     const worker = launch({ DATA_DIR: join(home.path, 'nowhere') }, 'worker');
-    assert.equal(await worker.ended, 1);
+    assert.equal(await worker.ended(), 1);
     assert.match(worker.output.join('\n'), /No service runs/);
   });
 
   test('that may send nothing is a wrong setting', async () => {
     const worker = launch({ WORKER_CONCURRENCY: '0' }, 'worker');
-    assert.equal(await worker.ended, 2);
+    assert.equal(await worker.ended(), 2);
     assert.match(worker.output.join('\n'), /WORKER_CONCURRENCY/);
   });
 });
