@@ -6,6 +6,8 @@ import { within } from './until.ts';
 
 const PROGRAM = new URL('./simulated-year-worker.ts', import.meta.url).pathname;
 
+const MAX_WORK_MS = 120_000;
+
 type Worker = { name: string; child: ChildProcess };
 
 export class YearWorkers {
@@ -63,7 +65,7 @@ export class YearWorkers {
 
 /** Returns how many jobs the worker has handled; a killed worker counts as one. */
 function tell(child: ChildProcess, now: string): Promise<number> {
-  return new Promise((resolve) => {
+  const answered = new Promise<number>((resolve) => {
     const done = (answer: unknown) => {
       child.off('message', done);
       child.off('exit', done);
@@ -73,4 +75,5 @@ function tell(child: ChildProcess, now: string): Promise<number> {
     child.on('exit', done);
     child.send({ now });
   });
+  return within(answered, 'a worker to do its jobs', MAX_WORK_MS);
 }

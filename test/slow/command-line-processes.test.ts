@@ -20,14 +20,15 @@ import { until } from '../harness/until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'src', 'main.ts');
+const MAX_COMMAND_MS = 120_000;
 const home = await temporaryDirectory();
 after(home.remove);
 
 /** A command as a process of its own. */
 function started(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
   return new Promise((resolve) => {
-    execFile(program, args, { env, cwd: ROOT }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    execFile(program, args, { env, cwd: ROOT, timeout: MAX_COMMAND_MS }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err: error?.killed ? `${err}${error.message}` : err }),
     );
   });
 }
