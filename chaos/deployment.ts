@@ -107,7 +107,7 @@ export class Deployment {
 
   async stopWorker(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     this.worker?.child.kill(signal);
-    await this.worker?.ended;
+    await this.worker?.ended();
     this.worker = undefined;
   }
 

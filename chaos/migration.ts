@@ -68,7 +68,7 @@ export const migration: ChaosTest = {
           );
         } else await pause(300 + random() * 1_500);
         migrating.child.kill('SIGKILL');
-        await migrating.ended;
+        await migrating.ended();
         await reader.end();
         const selectConnections = `SELECT 1 FROM pg_stat_activity WHERE datname = $1`;
         await waitUntil(
@@ -85,7 +85,7 @@ export const migration: ChaosTest = {
         }
         if (applied < from) results.lost++;
         const next = launch(settings, 'migrate');
-        if ((await next.ended) !== 0) addFault(results, `the next run failed: ${next.output.join('\n')}`);
+        if ((await next.ended()) !== 0) addFault(results, `the next run failed: ${next.output.join('\n')}`);
         const after = await readSchema(connection);
         if (round === 0) results.notes.push(`${rounds} kills, half of them while the migration waited for a lock`);
         if (after !== (await expectedSchema(all.length))) {

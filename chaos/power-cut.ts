@@ -136,7 +136,7 @@ async function cutDuringFirstStart(disk: Disk, results: Results, random: () => n
     await pause(random() * 200);
     disk.powerOff();
     first.child.kill('SIGKILL');
-    await first.ended;
+    await first.ended();
     await recover(disk, deployment);
     await deployment.start();
     const client = await deployment.openClient();

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { within } from '../test/harness/until.ts';
 import { readMemoryMegabytes } from './deployment.ts';
 
 /** Peak memory of a process, and the maximum latency of /healthz. */
@@ -14,7 +15,7 @@ export function monitorProcess(url: string, pid: number): { stop: () => Promise<
     stop: async () => {
       const message = once(child, 'message');
       child.send('stop');
-      const [report] = await message;
+      const [report] = await within(message, 'the report of the monitor');
       return report as MonitorReport;
     },
   };

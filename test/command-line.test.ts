@@ -293,6 +293,7 @@ describe('on a database of its own', async () => {
       [['company', 'list', '--serach', 'x'], 'Did you mean "--search"?'],
       [['company', 'list', '--only', 'nme'], 'Did you mean "name"?'],
       [['key', 'create', ...at, '--name', 'x', '--scope', 'invoice:read'], 'Did you mean "invoices:read"?'],
+      [['key', 'create', ...at, '--name', 'x', '--scope', 'al'], 'Did you mean "all"?'],
       [['company', 'create', '--name', 'x', '--time-zone', 'Europe/Londn'], 'Did you mean "Europe/London"?'],
       [['completion', 'bsh'], 'Did you mean "bash"?'],
     ];
@@ -428,6 +429,36 @@ describe('on a database of its own', async () => {
     assert.match((await type('case', 'list', ...at)).out, /T\d\d:\d\d:\d\dZ$/m);
   });
 
+  test('on a terminal the help fits, and nothing of it is lost', async () => {
+    for (const args of [
+      ['--help'],
+      ['company'],
+      ['key', 'create', '--help'],
+      ['webhook', '--help'],
+      ['events', '--help'],
+    ]) {
+      const wordsOf = (text: string) => text.split(/\s+/).sort();
+      const { out: full } = await type(...args);
+      for (const columns of [50, 80, 200]) {
+        const display = { columns, color: false, timeZone: 'Europe/London' };
+        const { out } = await runCommand({ env, terminal: { ...NO_TERMINAL, display } }, ...args);
+        assert.deepEqual(wordsOf(out), wordsOf(full));
+        // An example is copied as one line.
+        const lines = (out.split(/^Examples?:/m)[0] ?? '').split('\n');
+        const isLongWord = (line: string) => !line.trim().includes(' ');
+        for (const line of lines)
+          assert.ok(line.length <= Math.min(columns, 100) || isLongWord(line), `${columns}: ${line}`);
+      }
+    }
+  });
+
+  test('an empty list says so', async () => {
+    const at = ['--company', await newCompany()];
+    assert.equal((await type('case', 'list', ...at)).err, 'none');
+    await json('case', 'create', ...at, '--reference', 'Only one');
+    assert.equal((await type('case', 'list', ...at, '--page', '2')).err, 'none of 1');
+  });
+
   test('candidates and questions do not steer the terminal either', async () => {
     const id = await newCompany('Steering \u202e one');
     await newCompany('Steering \u202e two');
@@ -546,7 +577,7 @@ describe('help', () => {
       for (const command of (await group.load()).commands) {
         const { code, out } = await runCommand({}, ...command.name.split(' '), '--help');
         assert.equal(code, 0, command.name);
-        assert.ok(out.includes(command.summary), command.name);
+        assert.ok(out.replaceAll(/\n(?=\S)/g, ' ').includes(command.summary), command.name);
         assert.ok(command.examples.length > 0, command.name);
         for (const example of command.examples) assert.ok(example.startsWith(command.name), example);
         assert.match(out, /--json/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { NO_TERMINAL } from '../src/cli/terminal.ts';
 import { ensureDemo } from '../src/company/demo.ts';
 import type { Demo } from '../src/company/demo-file.ts';
 import { startApp, type TestApp } from './harness/app.ts';
@@ -138,7 +139,7 @@ test('a demonstration company whose removal was interrupted and repeated stays a
   const showProgress = (text: string) => {
     if (text.includes('clients')) throw new Error('interrupted');
   };
-  assert.match((await runCommand({ env, terminal: { showProgress } }, ...args)).err, /interrupted/);
+  assert.match((await runCommand({ env, terminal: { ...NO_TERMINAL, showProgress } }, ...args)).err, /interrupted/);
   assert.equal((await runCommand(env, ...args)).code, 0);
   assert.deepEqual(await start(), {});
   assert.equal((await runCommand(env, 'company', 'list', '--json')).out, '[]');

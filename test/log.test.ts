@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { within } from './harness/until.ts';
 
 /** Lines are buffered before they are written, and none is lost. */
 
@@ -35,3 +38,19 @@ for (const [how, end] of Object.entries(ENDS)) {
     );
   });
 }
+
+test('a process whose output cannot be written ends', {
+  skip: existsSync('/dev/full') ? false : 'There is no /dev/full.',
+}, async (t) => {
+  const lines = `
+    const { openLog } = await import(${JSON.stringify(LOG)});
+    process.on('uncaughtException', () => process.exit(3));
+    openLog({ LOG_LEVEL: 'info', LOG_FORMAT: 'pretty' }).info('line');
+    setInterval(() => {}, 1000);`;
+  const full = await open('/dev/full', 'w');
+  const child = spawn(process.execPath, ['--input-type=module', '-e', lines], { stdio: ['ignore', full.fd, 'ignore'] });
+  t.after(() => child.kill('SIGKILL'));
+  const ended = within(once(child, 'exit'), 'the end of the process', 20_000);
+  await full.close();
+  assert.deepEqual(await ended, [3, null]);
+});

@@ -163,6 +163,15 @@ test('every example is valid', () => {
   });
 });
 
+test('generators that make a type of each component find different names', () => {
+  const names = Object.values(committed.components as Record<string, object>).flatMap((kind) => Object.keys(kind));
+  const types = names.map((name) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
+  assert.deepEqual(
+    types.filter((type, i) => types.indexOf(type) !== i),
+    [],
+  );
+});
+
 test('an optional parameter has no example, which a reference page would send', () => {
   const all = [...Object.values(committed.components.parameters), ...operations.flatMap(([, one]) => one.parameters)];
   for (const parameter of all.filter(Boolean).map(resolve)) {

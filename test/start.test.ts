@@ -139,6 +139,27 @@ test('a terminal gets readable lines, in colours unless NO_COLOR is set', { skip
   assert.equal(JSON.parse(await output({ LOG_FORMAT: 'json' }, true)).msg, 'ready');
 });
 
+test('on a terminal the rows of a summary fit, except what is copied as a whole', () => {
+  const secrets = 'SECRETS_KEY is not set: Zoom accounts and webhooks cannot be added';
+  const command = `curl -H 'Content-Type: application/json' -d '{"type": "phone", "notes": "First call"}' \\\n  url`;
+  const { stdout } = process;
+  const { columns } = stdout;
+  try {
+    stdout.columns = 50;
+    assert.equal(
+      pretty({ msg: 'Ready', summary: { secrets, example: command } }),
+      `${LOCAL}.124 INFO  Ready
+      secrets  SECRETS_KEY is not set: Zoom
+               accounts and webhooks cannot be
+               added
+      example  ${command.replace('\n', `\n${' '.repeat(15)}`)}
+`,
+    );
+  } finally {
+    stdout.columns = columns;
+  }
+});
+
 test('the line of the start has the addresses, and no token on a pipe', async () => {
   const { msg, summary } = JSON.parse(await output({}, false, START_SCRIPT));
   assert.equal(msg, 'Case Records listens on http://127.0.0.1:8080');
@@ -146,7 +167,7 @@ test('the line of the start has the addresses, and no token on a pipe', async ()
     [summary.address, summary.pages, summary.example],
     ['https://company.example/records', 'https://company.example/records/docs', undefined],
   );
-  assert.match(summary.demo, /^A demonstration company was created, with a token in \/data\/demo\.json/);
+  assert.match(summary.demo, /^A demonstration company was created\. Its token is in \/data\/demo\.json\n/);
   assert.equal(JSON.parse(await output({ IS_NEW: 'false' }, false, START_SCRIPT)).summary.demo, undefined);
   const piped = await output({ LOG_FORMAT: 'pretty' }, false, START_SCRIPT);
   assert.ok(piped.includes('-X POST http://127.0.0.1:8080/cases/case-1/') && !piped.includes('cr_secret'), piped);

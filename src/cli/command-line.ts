@@ -23,7 +23,7 @@ export async function runCommandLine(
   if (HELP_WORDS.includes(word)) {
     return rest.length > 0
       ? runCommandLine([...rest, '--help'], env, terminal)
-      : { output: { text: programHelp(GROUPS) } };
+      : { output: { text: programHelp(GROUPS, terminal.display?.columns) } };
   }
   if (['version', '--version', '-V', '-v'].includes(word))
     return { output: { text: `${PROGRAM} ${packageJson.version}` } };
@@ -35,11 +35,11 @@ export async function runCommandLine(
     );
     throw new UsageError(`There is no command "${word}".${suggestion}`);
   }
-  const { command, args: commandArgs, help } = await findCommand(group, rest);
+  const { command, args: commandArgs, help } = await findCommand(group, rest, terminal);
   if (!command) return { output: { text: help } };
 
   const { argument, flags: parsedFlags } = parseArguments(command, commandArgs);
-  if (parsedFlags.help) return { output: { text: commandHelp(command) } };
+  if (parsedFlags.help) return { output: { text: commandHelp(command, terminal.display?.columns) } };
   const flags = await withSecretFromStdin(parsedFlags);
   const invocation = {
     argument,
@@ -78,12 +78,12 @@ type FoundCommand =
   | { command: Command; args: string[]; help?: never }
   | { command?: never; args: string[]; help: string };
 
-async function findCommand(group: Group, rest: string[]): Promise<FoundCommand> {
+async function findCommand(group: Group, rest: string[], { display }: Terminal): Promise<FoundCommand> {
   const { commands } = await group.load();
   const [firstCommand] = commands;
   if (firstCommand?.name === group.name) return { command: firstCommand, args: rest };
   const [word = '--help', ...args] = rest;
-  if (HELP_WORDS.includes(word)) return { args, help: groupHelp(group, commands) };
+  if (HELP_WORDS.includes(word)) return { args, help: groupHelp(group, commands, display?.columns) };
   const command = commands.find(({ name }) => name === `${group.name} ${word}`);
   if (!command) {
     const words = commands.map(({ name }) => name.slice(group.name.length + 1));

@@ -35,7 +35,9 @@ export function toFailure(thrown: unknown): Failure {
 /** Suggests a word that the flag accepts instead of the one that was typed. */
 function suggestValue({ command, flags }: CommandError, name: string, { code, field }: Fault): string {
   if (code !== 'not_allowed' && code !== 'unknown') return '';
-  const words = field === 'time_zone' ? Intl.supportedValuesOf('timeZone') : (allFlags(command)[name]?.words ?? []);
+  const all = command.all?.[name] ? ['all'] : [];
+  const words =
+    field === 'time_zone' ? Intl.supportedValuesOf('timeZone') : [...(allFlags(command)[name]?.words ?? []), ...all];
   const typed = [flags[name] ?? []].flat().flatMap((text) => String(text).split(','));
   const refused = typed.find((word) => !words.includes(word));
   return refused === undefined ? '' : didYouMean(refused, words).replace(/^ /, '. ');

@@ -1,54 +1,78 @@
+import { wrapWords } from '../kernel/word-wrap.ts';
 import { allFlags, COMMON_FLAGS } from './arguments.ts';
 import type { Command, Flag } from './command.ts';
 
-const MAX_LINE_LENGTH = 100;
+const MIN_COLUMNS = 40;
+const MAX_COLUMNS = 100;
 export const PROGRAM = 'case-records';
 
 type Topic = { name: string; summary: string };
 
-export function programHelp(topics: readonly Topic[]): string {
+/** Lines longer than the maximum are hard to read, also on a wider terminal. */
+const lineWidth = (columns = MAX_COLUMNS) => Math.max(MIN_COLUMNS, Math.min(columns, MAX_COLUMNS));
+
+export function programHelp(topics: readonly Topic[], columns?: number): string {
+  const width = lineWidth(columns);
   return [
-    `${PROGRAM}: the records of client cases, from the command line`,
+    ...wrapWords(`${PROGRAM}: the records of client cases, from the command line`, width),
     '',
     `Usage: ${PROGRAM} <command> [...]`,
     '',
     'Commands:',
-    ...twoColumns(topics.map(({ name, summary }) => [name, summary])),
+    ...twoColumns(
+      topics.map(({ name, summary }) => [name, summary]),
+      width,
+    ),
     '',
-    `Run "${PROGRAM} <command> --help" for details. Settings are environment variables; docs/settings.md lists them.`,
-    'Commands use the database of DATABASE_URL or, if it is unset, the bundled one in DATA_DIR. The service may be',
-    'running or not. A record is named by its identifier, its name (reference, email, URL), or the beginning of either.',
+    ...wrapWords(
+      `Run "${PROGRAM} <command> --help" for details. Settings are environment variables; docs/settings.md lists ` +
+        'them. Commands use the database of DATABASE_URL or, if it is unset, the bundled one in DATA_DIR. The service ' +
+        'may be running or not. A record is named by its identifier, its name (reference, email, URL), or the ' +
+        'beginning of either.',
+      width,
+    ),
     '',
-    `"${PROGRAM} --version" prints the version. In a checkout, type "npx ${PROGRAM}".`,
+    ...wrapWords(`"${PROGRAM} --version" prints the version. In a checkout, type "npx ${PROGRAM}".`, width),
     '',
-    'Exit codes: 0 success, 1 failure, 2 invalid command line or settings, 3 invalid value, 4 not found.',
+    ...wrapWords(
+      'Exit codes: 0 success, 1 failure, 2 invalid command line or settings, 3 invalid value, 4 not found.',
+      width,
+    ),
   ].join('\n');
 }
 
-export function groupHelp(group: Topic, commands: readonly Command[]): string {
+export function groupHelp(group: Topic, commands: readonly Command[], columns?: number): string {
+  const width = lineWidth(columns);
   return [
-    `${PROGRAM} ${group.name}: ${group.summary}`,
+    ...wrapWords(`${PROGRAM} ${group.name}: ${group.summary}`, width),
     '',
     'Commands:',
-    ...twoColumns(commands.map((command) => [synopsis(command), command.summary])),
+    ...twoColumns(
+      commands.map((command) => [synopsis(command), command.summary]),
+      width,
+    ),
     '',
     ...examples(commands.flatMap((command) => command.examples.slice(0, 1))),
   ].join('\n');
 }
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, columns?: number): string {
+  const width = lineWidth(columns);
   const flags = Object.entries(allFlags(command));
   const requiredFlags = flags
     .filter(([, { required }]) => required)
     .map(([name, flag]) => `${flagSyntax(name, flag)} `);
   return [
-    `${PROGRAM} ${command.name}: ${command.summary}`,
-    ...(command.description ? ['', ...wrap(command.description, 0)] : []),
+    ...wrapWords(`${PROGRAM} ${command.name}: ${command.summary}`, width),
+    ...(command.description ? ['', ...wrapWords(command.description, width)] : []),
     '',
-    `Usage: ${PROGRAM} ${synopsis(command)} ${requiredFlags.join('')}[options]`,
+    ...wrapWords(`Usage: ${PROGRAM} ${synopsis(command)} ${requiredFlags.join('')}[options]`, width, '  '),
     '',
     'Options:',
-    ...twoColumns(flags.map(([name, flag]) => [flagSyntax(name, flag), flagDescription(name, flag)])),
+    ...twoColumns(
+      flags.map(([name, flag]) => [flagSyntax(name, flag), flagDescription(name, flag)]),
+      width,
+    ),
     '',
     ...examples(command.examples),
   ].join('\n');
@@ -69,20 +93,14 @@ const examples = (lines: readonly string[]) => [
   ...lines.map((line) => `  ${PROGRAM} ${line}`),
 ];
 
-function twoColumns(rows: (readonly [string, string])[]): string[] {
-  const indent = Math.max(...rows.map(([left]) => left.length)) + 4;
-  return rows.flatMap(([left, right]) => {
-    const [first = '', ...rest] = wrap(right, indent);
-    return [`  ${left.padEnd(indent - 2)}${first.trimStart()}`.trimEnd(), ...rest];
+/** The right column of a narrow terminal keeps half of it; the texts on the left then stand above. */
+function twoColumns(rows: (readonly [string, string])[], width: number): string[] {
+  const left = Math.min(Math.max(...rows.map(([text]) => text.length)) + 4, Math.floor(width / 2));
+  const indent = ' '.repeat(left);
+  return rows.flatMap(([text, description]) => {
+    const [first = '', ...rest] = wrapWords(indent + description, width, indent);
+    const label = `  ${text}`;
+    if (label.length + 2 > left) return [label, first, ...rest];
+    return [(label.padEnd(left) + first.slice(left)).trimEnd(), ...rest];
   });
-}
-
-function wrap(text: string, indent: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > MAX_LINE_LENGTH) lines.push(' '.repeat(indent) + word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

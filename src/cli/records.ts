@@ -120,7 +120,11 @@ async function runList(
   const last = Math.min(total, listRequest.offset + listRequest.limit);
   const more = last < total ? '; use --page and --per-page for the rest' : '';
   const shown =
-    listRequest.offset < total ? `${listRequest.offset + 1} to ${last} of ${total}${more}` : `none of ${total}`;
+    listRequest.offset < total
+      ? `${listRequest.offset + 1} to ${last} of ${total}${more}`
+      : total === 0
+        ? 'none'
+        : `none of ${total}`;
   return { json, columns, note: shown };
 }
 

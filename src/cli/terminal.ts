@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { wrapWords } from '../kernel/word-wrap.ts';
 
 /** How results are shown to a person. */
 export type Display = {
@@ -17,10 +18,13 @@ export type Terminal = {
   ask?(question: string): Promise<string>;
   /** Shows what long work is doing, in a line that the next text replaces. */
   showProgress(text: string): void;
+  /** Breaks text for standard error between words. In a file or a pipe, a line stays one. */
+  fold(text: string): string;
 };
 
-export const NO_TERMINAL: Terminal = { showProgress: () => {} };
+export const NO_TERMINAL: Terminal = { showProgress: () => {}, fold: (text) => text };
 
+const CONTINUATION = '  ';
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Standard output can be a file while a person reads standard error, so each stream is looked at on its own. */
@@ -30,6 +34,11 @@ export function openTerminal(env: Record<string, string | undefined>): Terminal 
   const close = () => {
     if (hasProgress) stderr.write(CLEAR_LINE);
     hasProgress = false;
+  };
+  const fold = (text: string) => {
+    if (!stderr.isTTY) return text;
+    const lines = text.split('\n').flatMap((line) => wrapWords(line, stderr.columns || 80, CONTINUATION));
+    return lines.join('\n');
   };
   return {
     ...(stdout.isTTY && {
@@ -47,7 +56,7 @@ export function openTerminal(env: Record<string, string | undefined>): Terminal 
           // Ctrl-C must end the command; readline would otherwise keep the signal.
           lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
           try {
-            return (await lines.question(question)).trim();
+            return (await lines.question(`${fold(question.trimEnd())} `)).trim();
           } finally {
             lines.close();
           }
@@ -58,6 +67,7 @@ export function openTerminal(env: Record<string, string | undefined>): Terminal 
       hasProgress = true;
       stderr.write(`${CLEAR_LINE}${text.slice(0, (stderr.columns || 80) - 1)}`);
     },
+    fold,
     close,
   };
 }

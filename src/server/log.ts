@@ -18,6 +18,13 @@ export const logFormat = ({ LOG_FORMAT }: Pick<Config, 'LOG_FORMAT'>): LogFormat
 export function openLog(config: Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger {
   const isPretty = logFormat(config) === 'pretty';
   const destination = pino.destination({ sync: false });
+  destination.on('error', (error: NodeJS.ErrnoException) => {
+    // pino itself ignores the log when its reader has gone.
+    if (error.code === 'EPIPE') return;
+    // The terminal was closed, or the disk is full: at the exit the write would be repeated until it succeeds.
+    destination.flushSync = () => {};
+    throw error;
+  });
   let buffer = '';
   const flush = () => {
     if (buffer !== '') destination.write(buffer);

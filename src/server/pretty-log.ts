@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { wrapWords } from '../kernel/word-wrap.ts';
 
 /** Turns lines of the log into lines for people. */
 
@@ -26,6 +27,13 @@ type Entry = {
 };
 type RequestEntry = Entry & { method: string; route: string | null; status: number; ms: number };
 
+/** A value of several lines has commands to copy, so only a single line is wrapped. */
+function wrappedLines(value: string, indent: number): string[] {
+  const lines = value.split('\n').map(visible);
+  const { columns } = process.stdout;
+  return columns && lines.length === 1 ? wrapWords(lines.join(), columns - indent) : lines;
+}
+
 /** Returns the lines for one JSON object of the log. Colours are left out unless standard output is a terminal. */
 export function prettyLine(json: string): string {
   const { level, time, msg = '', summary = {}, err, stack = err?.stack, ...fields } = JSON.parse(json) as Entry;
@@ -35,10 +43,7 @@ export function prettyLine(json: string): string {
   const labelWidth = Math.max(0, ...Object.keys(summary).map((key) => key.length)) + 2;
   const rows = Object.entries(summary).map(([key, value]) => [
     styleText('bold', key.padEnd(labelWidth)),
-    value
-      .split('\n')
-      .map(visible)
-      .join(`\n${INDENT}${' '.repeat(labelWidth)}`),
+    wrappedLines(value, INDENT.length + labelWidth).join(`\n${INDENT}${' '.repeat(labelWidth)}`),
   ]);
   return [
     [styleText('dim', localTime(time)), styleText(style, label), ...head].filter((part) => part !== '').join(' '),

@@ -26,13 +26,13 @@ try {
   } else {
     const { text, note, failed } = result.output;
     console.log(text);
-    if (note) console.error(note);
+    if (note) console.error(terminal.fold(note));
     if (failed) process.exitCode = 1;
   }
 } catch (error) {
   terminal.close();
   const { lines, exitCode } = toFailure(error);
-  for (const line of lines) console.error(`case-records: ${line}`);
+  for (const line of lines) console.error(terminal.fold(`case-records: ${line}`));
   process.exit(exitCode);
 }
 

@@ -45,8 +45,12 @@ Print the link that fills in a token: node -p 'require("${demoFile(config)}").do
 }
 
 const demoText = (config: Config): string =>
-  `A demonstration company was created, with a token in ${demoFile(config)}. Before production, remove it: ` +
-  'case-records company remove "Demonstration & Partners"';
+  `A demonstration company was created. Its token is in ${demoFile(config)}
+Before production, remove it:
+${COMMAND} company remove "Demonstration & Partners"`;
+
+/** A program that npm started is usually not on the PATH. */
+const COMMAND = process.env.npm_command === undefined ? 'case-records' : 'npx case-records';
 
 const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo.json');
 

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { within } from './until.ts';
 
 /** A headless Chromium, driven by the Chrome DevTools Protocol over a pipe. */
 
@@ -79,7 +80,7 @@ export class Browser {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#pending.set(id, { resolve: resolve as never, reject });
     (this.#process.stdio[3] as NodeJS.WritableStream).write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
-    return promise;
+    return within(promise, `Chromium to answer ${method}`);
   }
 
   async newPage({ width, height, dark = false }: { width: number; height: number; dark?: boolean }): Promise<Page> {
@@ -100,7 +101,7 @@ export class Browser {
     if (exitCode === null && signalCode === null) {
       const ended = once(this.#process, 'exit');
       this.#process.kill('SIGKILL');
-      await ended;
+      await within(ended, 'the end of Chromium');
     }
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }

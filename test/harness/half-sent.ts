@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { after } from 'node:test';
 import pg from 'pg';
 import { SERVICE_ROLE } from '../../src/postgres/bundled-postgres.ts';
+import { within } from './until.ts';
 
 /** The part of `pg`'s own protocol that its types leave out. */
 type Wire = {
@@ -22,7 +23,8 @@ export async function halfSent(connection: { host: string; database: string }): 
   const client = new pg.Client({ ...connection, user: SERVICE_ROLE, application_name: 'case-records' });
   client.on('error', () => {});
   after(() => client.connection.stream.destroy());
-  const ended = new Promise<void>((resolve) => client.once('end', resolve));
+  const ended = within(new Promise<void>((resolve) => client.once('end', resolve)), 'the end of the connection');
+  ended.catch(() => {});
   await client.connect();
   const wire = client.connection as unknown as Wire & NodeJS.EventEmitter;
   const done = once(wire, 'commandComplete');
@@ -30,6 +32,6 @@ export async function halfSent(connection: { host: string; database: string }): 
   wire.bind({});
   wire.execute({});
   wire.flush();
-  await done;
+  await within(done, 'the server to execute the statement');
   return { ended };
 }

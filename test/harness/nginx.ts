@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { until } from './until.ts';
+import { until, within } from './until.ts';
 
 /** nginx with the sample configuration of deploy/nginx.conf, on a free port and without TLS. */
 
@@ -58,7 +58,7 @@ export async function startNginx(program: string, port: number, serviceUrl: stri
   await Promise.race([until(answers, 'nginx to answer'), failed]);
   return async () => {
     child.kill('SIGTERM');
-    await ended;
+    await within(ended, 'the end of nginx');
     await rm(folder, { recursive: true, force: true });
   };
 }

@@ -101,8 +101,10 @@ export async function installPackages(): Promise<Installation> {
   };
   const serviceInstalled = async () => {
     const service = await pack();
-    await install(globalPrefix, '--global', '--prefix', globalPrefix, tarball(service));
-    await install(dependent, '--omit=optional', tarball(service));
+    await Promise.all([
+      install(globalPrefix, '--global', '--prefix', globalPrefix, tarball(service)),
+      install(dependent, '--omit=optional', tarball(service)),
+    ]);
     return service;
   };
   const [client, service] = await Promise.all([

@@ -5,19 +5,16 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { until } from './until.ts';
+import { until, within } from './until.ts';
 
 /** The service as its own process, the way an operator runs it. */
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 
-export type Running = {
-  child: ChildProcess;
-  url: string;
-  output: string[];
-  /** Sends the signal and returns the exit code when the process has ended. */
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
-};
+/** Longer than a first start that fetches a Node, or that recovers a database, on a loaded machine. */
+const MAX_START_MS = 120_000;
+/** The service stops within 75 seconds. */
+const MAX_STOP_MS = 90_000;
 
 export type Settings = Record<string, string>;
 
@@ -26,46 +23,69 @@ export async function temporaryDirectory(): Promise<{ path: string; remove: () =
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-export function launch(
-  settings: Settings,
-  command = 'serve',
-): { child: ChildProcess; output: string[]; ended: Promise<number | null> } {
+export type Launched = {
+  child: ChildProcess;
+  output: string[];
+  /** False when the process has ended and its output is complete. */
+  isRunning(): boolean;
+  /** Returns the exit code when the process has ended. Kills it and fails if that takes too long. */
+  ended(): Promise<number | null>;
+};
+
+export type Running = Launched & {
+  url: string;
+  /** Sends the signal and returns the exit code when the process has ended. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+};
+
+export function launch(settings: Settings, command = 'serve'): Launched {
   const { DATABASE_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...settings };
   const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, command], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => output.push(line));
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  return { child, output, ended };
+  return watch(child);
 }
 
-type Launched = ReturnType<typeof launch>;
-
-/** Waits for a line. Fails with the output if the process ends first. */
-export function printed({ child, output, ended }: Launched, line: RegExp): Promise<RegExpExecArray> {
-  return new Promise((resolve, reject) => {
-    const seen = () => {
-      const found = line.exec(output.join('\n'));
-      if (found) resolve(found);
-    };
-    child.stdout?.on('data', () => setImmediate(seen));
-    ended.then((code) => reject(new Error(`The process ended with ${code}:\n${output.join('\n')}`)));
+/** Collects what the process prints. */
+export function watch(child: ChildProcess): Launched {
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    if (stream) createInterface(stream).on('line', (line) => output.push(line));
+  let isRunning = true;
+  const closed = once(child, 'close').then(([code]) => {
+    isRunning = false;
+    return code as number | null;
   });
+  const ended = () =>
+    within(closed, () => `the end of the process:\n${output.join('\n')}`, MAX_STOP_MS).catch((error) => {
+      child.kill('SIGKILL');
+      throw error;
+    });
+  return { child, output, isRunning: () => isRunning, ended };
+}
+
+/** Waits for a line. Fails with the output if the process ends first, or if the line does not come. */
+export function printed({ child, output, isRunning }: Launched, line: RegExp): Promise<RegExpExecArray> {
+  const text = () => output.join('\n');
+  const find = () => {
+    const found = line.exec(text());
+    if (!found && !isRunning()) throw new Error(`The process ended with ${child.exitCode}:\n${text()}`);
+    return found;
+  };
+  return until(find, () => `${line} in the output:\n${text()}`, MAX_START_MS);
 }
 
 /** Starts the service and returns when it listens. */
 export async function startProcess(settings: Settings): Promise<Running> {
   const launched = launch(settings);
-  const { child, output, ended } = launched;
   const [, url = ''] = await printed(launched, /listens on ([^\s"]+)/);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
-    child.kill(signal);
-    return ended;
+    launched.child.kill(signal);
+    return launched.ended();
   };
-  return { child, url, output, stop };
+  return { ...launched, url, stop };
 }
 
 /** The process id of the bundled database from its pid file; undefined if it has stopped. */
@@ -101,8 +121,8 @@ export async function writeWhileStopping(service: Running, path: string, token: 
     },
   });
   slow.flushHeaders();
-  await once(slow, 'continue');
-  const answered = once(slow, 'response');
+  await within(once(slow, 'continue'), 'the service to ask for the body');
+  const answered = within(once(slow, 'response'), 'the answer');
   service.child.kill('SIGTERM');
   // The service accepts no new connections.
   await until(

@@ -1,9 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { within } from './until.ts';
 
 /** The worker processes of a simulation. A spare is always ready to replace one that was killed. */
 
 const PROGRAM = new URL('./simulated-year-worker.ts', import.meta.url).pathname;
+
+const MAX_WORK_MS = 120_000;
 
 type Worker = { name: string; child: ChildProcess };
 
@@ -28,7 +31,7 @@ export class YearWorkers {
     const name = `worker-${this.#count++}`;
     const settings = JSON.stringify({ name, ...this.#settings(name) });
     const child = fork(this.#program, [settings], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    await once(child, 'message');
+    await within(once(child, 'message'), 'a worker to start');
     return { name, child };
   }
 
@@ -54,7 +57,7 @@ export class YearWorkers {
 
   async end(): Promise<void> {
     const all = [...this.#workers, await this.#spare].filter((worker) => worker !== undefined);
-    const ends = all.map(({ child }) => once(child, 'exit'));
+    const ends = all.map(({ child }) => within(once(child, 'exit'), 'the end of a worker'));
     for (const { child } of all) child.kill('SIGKILL');
     await Promise.all(ends);
   }
@@ -62,7 +65,7 @@ export class YearWorkers {
 
 /** Returns how many jobs the worker has handled; a killed worker counts as one. */
 function tell(child: ChildProcess, now: string): Promise<number> {
-  return new Promise((resolve) => {
+  const answered = new Promise<number>((resolve) => {
     const done = (answer: unknown) => {
       child.off('message', done);
       child.off('exit', done);
@@ -72,4 +75,5 @@ function tell(child: ChildProcess, now: string): Promise<number> {
     child.on('exit', done);
     child.send({ now });
   });
+  return within(answered, 'a worker to do its jobs', MAX_WORK_MS);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** A tour in the documents: its blocks of commands, and what the text says of the output. */
@@ -14,6 +15,7 @@ export type Step = {
 
 const blocksOf = (language: string) =>
   new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\n\\*\\*(\\d{3}|Prints)\\*\\* (.*?\\n)(?=\\n|$))?`, 'gms');
+const MAX_TOUR_MS = 240_000;
 const MARK = '--- end of a block ---';
 
 export async function readTour(page: string, heading: string, language = 'sh'): Promise<Step[]> {
@@ -44,11 +46,17 @@ export async function takeTour(steps: Step[], options: { cwd: string; env?: Node
   }
 }
 
-/** Runs blocks of TypeScript as one program. The text quotes every line that is printed. */
+/**
+ * Runs blocks of TypeScript as one program, in a folder as `npm init` makes it, below the one with the packages. The text
+ * quotes every line that is printed.
+ */
 export async function takeTypedTour(steps: Step[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<void> {
   const script = steps.map(({ commands }) => `${commands}console.log('${MARK}');`).join('\n');
-  const node = ['--input-type=module-typescript', '--eval', script];
-  const outputs = await outputsOf(steps, process.execPath, node, options);
+  const cwd = join(options.cwd, 'tour');
+  await mkdir(cwd);
+  await writeFile(join(cwd, 'package.json'), JSON.stringify({ type: 'commonjs' }));
+  await writeFile(join(cwd, 'tour.mts'), script);
+  const outputs = await outputsOf(steps, process.execPath, ['tour.mts'], { ...options, cwd });
   for (const [i, { commands, fragments }] of steps.entries()) {
     assert.equal(outputs[i], fragments.map((line) => `${line}\n`).join(''), commands);
   }
@@ -61,7 +69,7 @@ async function outputsOf(
   options: { cwd: string; env?: NodeJS.ProcessEnv },
 ): Promise<string[]> {
   // A script that broke off is detected by its output, below.
-  const run = promisify(execFile)(program, args, options);
+  const run = promisify(execFile)(program, args, { ...options, timeout: MAX_TOUR_MS });
   const { stdout, stderr } = await run.catch((broken: { stdout: string; stderr: string }) => broken);
   const outputs = stdout.split(`${MARK}\n`).slice(0, -1);
   assert.equal(outputs.length, steps.length, stdout + stderr);

@@ -5,13 +5,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 const TIMEOUT_MS = 60_000;
 const INTERVAL_MS = 5;
 
+/** What is waited for, in words. A function is called only when the wait fails. */
+type Description = string | (() => string);
+
+const failureOf = (what: Description, timeoutMs: number): string =>
+  `waited ${timeoutMs / 1_000} s in vain for ${typeof what === 'string' ? what : what()}`;
+
 /** Waits until the condition holds and returns what it returned. Fails with the condition if it never does. */
-export async function until<T>(condition: () => T | Promise<T>, what = String(condition)): Promise<NonNullable<T>> {
-  const deadline = performance.now() + TIMEOUT_MS;
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  what: Description = String(condition),
+  timeoutMs = TIMEOUT_MS,
+): Promise<NonNullable<T>> {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = await condition();
     if (found) return found;
-    assert.ok(performance.now() < deadline, `waited ${TIMEOUT_MS / 1_000} s in vain for ${what}`);
+    assert.ok(performance.now() < deadline, failureOf(what, timeoutMs));
     await pause(INTERVAL_MS);
+  }
+}
+
+/** Returns what the promise returns. Fails if that takes too long. */
+export async function within<T>(promise: Promise<T>, what: Description, timeoutMs = TIMEOUT_MS): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(failureOf(what, timeoutMs))), timeoutMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -20,13 +20,16 @@ import { temporaryDirectory } from '../harness/service.ts';
 /** The benchmark runs and measures what it says. The times are not checked, because they depend on the machine. */
 
 const MAIN = new URL('../../bench/main.ts', import.meta.url).pathname;
+const MAX_BENCH_MS = 240_000;
 const { path: folder, remove } = await temporaryDirectory();
 after(remove);
 
 async function bench(...args: string[]): Promise<string> {
   const tiny = ['--cases', '4', '--rounds', '1', '--seconds', '0.1', '--warm-up', '0.05', '--connections', '4'];
   const out = join(folder, 'report.json');
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...tiny, '--out', out, ...args]);
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...tiny, '--out', out, ...args], {
+    timeout: MAX_BENCH_MS,
+  });
   return stdout;
 }
 

@@ -19,7 +19,7 @@ import { readPostmasterFile } from '../../src/postgres/postmaster.ts';
 import { findObstacle, installedRelease, type Release, serverProgram } from '../../src/postgres/release.ts';
 import { releaseCopiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
 import { serverUser } from '../../src/postgres/server-user.ts';
-import { until } from '../harness/until.ts';
+import { until, within } from '../harness/until.ts';
 
 const linuxOnly = { skip: process.platform !== 'linux' && 'looks at processes in /proc' };
 const rootOnly = { skip: process.getuid?.() !== 0 && 'needs root' };
@@ -87,18 +87,20 @@ async function startService(dataDir: string, options: { uid?: number; gid?: numb
 }
 
 async function reportOf(service: ChildProcess): Promise<{ pid?: number; adopted?: boolean; error?: string }> {
-  const [report] = await once(service, 'message');
+  const [report] = await within(once(service, 'message'), 'the report of the service');
   return report;
 }
 
 async function stopService(service: ChildProcess): Promise<void> {
+  const ended = once(service, 'exit');
   service.send('stop');
-  await once(service, 'exit');
+  await within(ended, 'the end of the service');
 }
 
 async function killService(service: ChildProcess): Promise<void> {
+  const ended = once(service, 'exit');
   service.kill('SIGKILL');
-  await once(service, 'exit');
+  await within(ended, 'the end of the service');
 }
 
 async function query(connection: ServerConnection, sql: string): Promise<Record<string, unknown>> {
@@ -276,8 +278,9 @@ test('a server that belongs to another user is left alone', linuxOnly, async (t)
   await until(async () => (await readPostmasterFile(directory))?.status === 'ready');
   await assert.rejects(start(dataDir), /A PostgreSQL that this service did not start/);
   assert.equal(foreign.exitCode, null);
+  const ended = once(foreign, 'exit');
   foreign.kill('SIGINT');
-  await once(foreign, 'exit');
+  await within(ended, 'the end of the other server');
 });
 
 test('of two services that start concurrently on an empty directory one wins', linuxOnly, async (t) => {

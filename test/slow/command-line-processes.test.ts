@@ -20,14 +20,15 @@ import { until } from '../harness/until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'src', 'main.ts');
+const MAX_COMMAND_MS = 120_000;
 const home = await temporaryDirectory();
 after(home.remove);
 
 /** A command as a process of its own. */
 function started(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
   return new Promise((resolve) => {
-    execFile(program, args, { env, cwd: ROOT }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    execFile(program, args, { env, cwd: ROOT, timeout: MAX_COMMAND_MS }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err: error?.killed ? `${err}${error.message}` : err }),
     );
   });
 }
@@ -70,7 +71,7 @@ describe('on the bundled database', () => {
     const { child, ended } = launch({ DATA_DIR }, 'doctor');
     await until(async () => (await databaseProcess(DATA_DIR)) !== undefined || child.exitCode !== null);
     child.kill('SIGTERM');
-    await ended;
+    await ended();
     assert.equal(await databaseProcess(DATA_DIR), undefined);
   });
 
@@ -100,7 +101,7 @@ describe('on the bundled database', () => {
       const worker = launch(env, 'worker');
       await printed(worker, /worker is running/);
       worker.child.kill('SIGTERM');
-      assert.equal(await worker.ended, 0, worker.output.join('\n'));
+      assert.equal(await worker.ended(), 0, worker.output.join('\n'));
     });
 
     test('through npx, on a Node that is too old, signals and exit codes are those of the command', async () => {
@@ -128,13 +129,13 @@ describe('on the bundled database', () => {
 describe('a worker', () => {
   test('needs a running service or DATABASE_URL', async () => {
     const worker = launch({ DATA_DIR: join(home.path, 'nowhere') }, 'worker');
-    assert.equal(await worker.ended, 1);
+    assert.equal(await worker.ended(), 1);
     assert.match(worker.output.join('\n'), /No service runs/);
   });
 
   test('that may send nothing is a wrong setting', async () => {
     const worker = launch({ WORKER_CONCURRENCY: '0' }, 'worker');
-    assert.equal(await worker.ended, 2);
+    assert.equal(await worker.ended(), 2);
     assert.match(worker.output.join('\n'), /WORKER_CONCURRENCY/);
   });
 });

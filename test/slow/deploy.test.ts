@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SECRET_SETTINGS, SETTINGS } from '../../src/config.ts';
 import { caller } from '../harness/http.ts';
-import { temporaryDirectory } from '../harness/service.ts';
-import { until } from '../harness/until.ts';
+import { printed, temporaryDirectory, watch } from '../harness/service.ts';
 
 /** The files that containers and systemd run the service with. */
 
@@ -129,16 +126,13 @@ test('as process 1 of any user on a read-only root the service works, reaps, and
   const command = `${node} --max-semi-space-size=8 src/main.ts serve`;
   const child = spawn('unshare', contained(root, data, NOBODY_UID, command), {
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ended = once(child, 'exit');
   after(() => child.kill('SIGKILL'));
-  const lines: string[] = [];
-  createInterface(child.stdout).on('line', (line) => lines.push(line));
-  const url = () => /listens on ([^\s"]+)/.exec(lines.join('\n'))?.[1];
-  await Promise.race([until(url), ended]);
+  const launched = watch(child);
+  const [, url = ''] = await printed(launched, /listens on ([^\s"]+)/);
   const demo = JSON.parse(await readFile(join(data, 'demo.json'), 'utf8'));
-  const answer = await caller(url() ?? '', demo.token).post(`/cases/${demo.case_id}/interactions`, { type: 'phone' });
+  const answer = await caller(url, demo.token).post(`/cases/${demo.case_id}/interactions`, { type: 'phone' });
   assert.equal(answer.status, 200, answer.text);
 
   const processes = await processesBelow(child.pid as number);
@@ -149,7 +143,7 @@ test('as process 1 of any user on a read-only root the service works, reaps, and
     [],
   );
   process.kill(first.pid, 'SIGTERM');
-  assert.deepEqual(await ended, [0, null], lines.join('\n'));
+  assert.equal(await launched.ended(), 0, launched.output.join('\n'));
 });
 
 type Found = { pid: number; namespacePid: number; state: string | undefined };

@@ -132,7 +132,7 @@ test('a server that does not wait for its own disk or for its standbys is refuse
     await set('synchronous_standby_names', standbys);
     const { child, output, ended } = launch({ DATABASE_URL: urlOf(socket), DATA_DIR });
     child.stdout?.once('data', () => child.kill());
-    const code = await ended;
+    const code = await ended();
     await set('synchronous_standby_names', '');
     assert.equal(code, 1, output.join('\n'));
     assert.match(output.join('\n'), new RegExp(`synchronous_commit ${commit}`));

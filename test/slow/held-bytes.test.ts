@@ -9,7 +9,7 @@ import { Evictions } from '../../src/http/plugins/evictions.ts';
 import { UnreadResponses } from '../../src/http/plugins/unread-responses.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { document } from '../harness/openapi.ts';
-import { until } from '../harness/until.ts';
+import { until, within } from '../harness/until.ts';
 
 /** Memory that callers can make the process hold: unfinished bodies, unread answers, pipelined requests. */
 
@@ -84,7 +84,7 @@ test('unfinished bodies together hold no more than their limit: the slowest are 
   await until(() => slow.filter(({ received }) => received() !== '').length >= 20);
   assert.ok((await metric(small, 'http_unfinished_request_bytes')) <= MAX_UNFINISHED);
   for (const { received, ended } of slow.filter(({ received }) => received() !== '')) {
-    await ended;
+    await within(ended, 'the end of the connection');
     assert.match(received(), /^HTTP\/1\.1 503 /);
     assert.match(received(), /\r\nretry-after: 1\r\n/i);
     assert.match(received(), /"code":"unavailable"/);
@@ -146,7 +146,7 @@ test('a connection may have 32 requests in flight; one more is answered 503 and 
   await until(() => allowed.received().split('HTTP/1.1 200').length === 33);
   const before = await metric(app, `${EVICTED}{reason="pipelined_requests"}`);
   const { received, ended } = peer(app, request.repeat(500));
-  await ended;
+  await within(ended, 'the end of the connection');
   const statuses = [...received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
   assert.deepEqual(statuses, [...Array(32).fill('200'), '503']);
   assert.match(received(), /"code":"unavailable"/);

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { caller } from '../harness/http.ts';
 import { mailServer, readMail } from '../harness/mail-server.ts';
 import { launch, type Settings, startProcess, temporaryDirectory } from '../harness/service.ts';
-import { until } from '../harness/until.ts';
+import { until, within } from '../harness/until.ts';
 
 /** The service as an operator runs it, one process with its own worker and clock. */
 
@@ -71,7 +71,7 @@ test('with a mail server they go there; a stop waits for what is being sent', as
     return { until: new Promise((free) => held.push(() => free(undefined))) };
   };
   assert.equal((await first.client.patch(path, { email_confirmation: true })).status, 200);
-  await arrived;
+  await within(arrived, 'the second mail');
   const stopped = first.stop();
   for (const free of held) free();
   assert.equal(await stopped, 0);
@@ -87,7 +87,7 @@ test('settings of messages that are wrong, or missing, are named without their s
     SMS_GATEWAY_HEADERS: '{"Authorization": 5, "x": "secret"}',
     WORKER_CONCURRENCY: '-1',
   });
-  assert.equal(await ended, 2);
+  assert.equal(await ended(), 2);
   const named = output.map((line) => /case-records: (\w+)/.exec(line)?.[1]).sort();
   assert.deepEqual(named, ['MAIL_FROM', 'SMS_GATEWAY_HEADERS', 'SMS_GATEWAY_URL', 'SMTP_URL', 'WORKER_CONCURRENCY']);
   assert.ok(!output.join().includes('secret'));

@@ -7,7 +7,6 @@ import { chmod, copyFile, cp, mkdir, readdir, readFile, symlink, writeFile } fro
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { findChromium } from '../harness/browser.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -21,8 +20,9 @@ import {
   readJson,
   run,
 } from '../harness/packages.ts';
+import { printed, watch } from '../harness/service.ts';
 import { readTour, takeTypedTour } from '../harness/tour.ts';
-import { until } from '../harness/until.ts';
+import { until, within } from '../harness/until.ts';
 
 /** Both packages as users get them: packed, installed into empty projects, and run. */
 
@@ -198,7 +198,7 @@ describe('the command', () => {
     const ended = once(child, 'exit');
     await until(() => pid() > 0, 'npm to start');
     child.kill('SIGTERM');
-    assert.deepEqual(await ended, [null, 'SIGTERM']);
+    assert.deepEqual(await within(ended, 'the end of the command'), [null, 'SIGTERM']);
     await assertNothingLeft();
   });
 
@@ -355,17 +355,17 @@ void outstanding('', sent.headers);
   }
 
   test('the receiver of webhooks in the page on the client compiles, and does what the page says', async (t) => {
-    const [receiver] = await readTour('docs/client.md', 'Webhooks', 'ts');
-    assert.ok(receiver);
+    const [example] = await readTour('docs/client.md', 'Webhooks', 'ts');
+    assert.ok(example);
     const options = { ...NODENEXT, lib: ['es2023'], types: ['node'], noPropertyAccessFromIndexSignature: false };
-    const cwd = await typeProject('receiver', options, { 'receiver.mts': receiver.commands });
+    const cwd = await typeProject('receiver', options, { 'receiver.mts': example.commands });
     await output(process.execPath, [join(ROOT, 'node_modules', '.bin', 'tsc')], { cwd });
     const port = await freePort();
-    await writeFile(join(cwd, 'receiver.mts'), receiver.commands.replace('8080', String(port)));
+    await writeFile(join(cwd, 'receiver.mts'), example.commands.replace('8080', String(port)));
     const secret = 'whsec_test';
     const child = spawn(process.execPath, ['receiver.mts'], { cwd, env: { WEBHOOK_SECRET: secret } });
     t.after(() => child.kill());
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const receiver = watch(child);
     const url = `http://127.0.0.1:${port}`;
     await until(() => fetch(url).then(Boolean, () => false));
     const after = { invoice_number: '1001', outstanding: 100 };
@@ -374,7 +374,7 @@ void outstanding('', sent.headers);
     const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
     const post = (value: string) => fetch(url, { method: 'POST', body, headers: { 'webhook-signature': value } });
     assert.equal((await post(`t=${time},v1=${signature}`)).status, 204);
-    assert.equal((await lines.next()).value, '1001 100');
+    await printed(receiver, /^1001 100$/m);
     assert.equal((await post(`t=${time},v1=${signature.replace(/./g, '0')}`)).status, 400);
   });
 
@@ -442,23 +442,13 @@ async function startGlobally() {
     CORS_ORIGINS: page.url,
   };
   const child = spawn(globalCommand(), ['serve'], { env, cwd: installed.home, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  const output: string[] = [];
-  const url = await new Promise<string>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface(stream).on('line', (line) => {
-        output.push(line);
-        const found = /listens on ([^\s"]+)/.exec(line)?.[1];
-        if (found) resolve(found);
-      });
-    }
-    ended.then((code) => reject(new Error(`case-records serve ended with ${code}:\n${output.join('\n')}`)));
-  });
+  const launched = watch(child);
+  const [, url = ''] = await printed(launched, /listens on ([^\s"]+)/);
   const stop = () => {
     child.kill('SIGTERM');
-    return ended;
+    return launched.ended();
   };
-  return { url, env, output, stop };
+  return { url, env, output: launched.output, stop };
 }
 
 /** Serves the files of a folder, as the server of a page would. */

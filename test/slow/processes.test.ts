@@ -100,7 +100,7 @@ test('a port that is taken ends the start', async () => {
   const other = await temporaryDirectory();
   const port = new URL(service.url).port;
   const { ended, output } = launch({ DATA_DIR: other.path, WEB_CONCURRENCY: '2', PORT: port });
-  assert.equal(await ended, 1, output.join('\n'));
+  assert.equal(await ended(), 1, output.join('\n'));
   await service.stop();
   await other.remove();
 });

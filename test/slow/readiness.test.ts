@@ -50,7 +50,7 @@ for (const processes of ['1', '2']) {
       await untilReady(base);
     } finally {
       service.child.kill();
-      await service.ended;
+      await service.ended();
     }
   });
 }

@@ -106,7 +106,7 @@ async function refusal(settings: Settings, command: string): Promise<string> {
     () => launched.child.kill(),
     () => {},
   );
-  const code = await launched.ended;
+  const code = await launched.ended();
   const output = launched.output.join('\n');
   assert.equal(code, 1, output);
   return output;
@@ -149,6 +149,6 @@ describe('a service', () => {
     }
     const doctor = launch({ DATA_DIR }, 'doctor');
     await printed(doctor, /(ok|warning) +database +/);
-    assert.equal(await doctor.ended, 0, doctor.output.join('\n'));
+    assert.equal(await doctor.ended(), 0, doctor.output.join('\n'));
   });
 });

@@ -25,7 +25,7 @@ test('the start and the doctor warn of what the bundled PostgreSQL and the runni
   assert.equal(lines.length, warnings.filter(([, missing]) => missing).length, lines.join('\n'));
 
   const doctor = launch({ DATA_DIR }, 'doctor');
-  assert.equal(await doctor.ended, 0, doctor.output.join('\n'));
+  assert.equal(await doctor.ended(), 0, doctor.output.join('\n'));
   for (const [check, missing] of warnings) {
     const line = doctor.output.find((text) => new RegExp(`^\\w+ +${check} `).test(text)) ?? '';
     if (missing) {

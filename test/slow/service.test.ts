@@ -33,7 +33,7 @@ test('wrong settings end the start with one line per fault', async () => {
     DATABASE_URL: 'mysql://x:secret@y/z',
     DATA_DIR,
   });
-  assert.equal(await ended, 2);
+  assert.equal(await ended(), 2);
   assert.equal(output.length, 3, output.join('\n'));
   for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL']) assert.ok(output.some((line) => line.includes(name)));
   assert.ok(!output.join().includes('secret'));
@@ -117,7 +117,7 @@ test('a port in use and an address of another machine end the start with a line 
   try {
     for (const WEB_CONCURRENCY of ['1', '2']) {
       const taken = launch({ DATA_DIR, PORT: String(port), WEB_CONCURRENCY, LOG_LEVEL: 'error' });
-      assert.equal(await taken.ended, 1);
+      assert.equal(await taken.ended(), 1);
       assert.deepEqual(taken.output, [
         `case-records: Port ${port} of 127.0.0.1 is already in use. Stop the program that uses it, or set PORT to another port.`,
       ]);
@@ -126,14 +126,14 @@ test('a port in use and an address of another machine end the start with a line 
     other.close();
   }
   const absent = launch({ DATA_DIR, HOST: '192.0.2.1', LOG_LEVEL: 'error' });
-  assert.equal(await absent.ended, 1);
+  assert.equal(await absent.ended(), 1);
   assert.match(absent.output.join('\n'), /^case-records: 192\.0\.2\.1 is not an address of this machine\. Set HOST/);
 });
 
 test('a second service on the same data is refused with a line that names the first', async () => {
   const first = await startProcess({ DATA_DIR });
   const second = launch({ DATA_DIR });
-  assert.equal(await second.ended, 1);
+  assert.equal(await second.ended(), 1);
   assert.equal(second.output.length, 1, second.output.join('\n'));
   assert.match(second.output[0] ?? '', new RegExp(`\\b${first.child.pid}\\b`));
   assert.equal(await first.stop(), 0);
@@ -195,13 +195,13 @@ test('with DATABASE_URL nothing is made by itself', async () => {
 test('a server that runs with fsync off is refused', async () => {
   const server = JSON.parse(process.env.TEST_POSTGRES ?? '');
   const { output, ended } = launch({ DATABASE_URL: urlOf({ ...server, database: 'template' }), DATA_DIR });
-  assert.equal(await ended, 1);
+  assert.equal(await ended(), 1);
   assert.match(output.join('\n'), /fsync/);
 });
 
 test('a database that cannot be reached ends the start with one line', async () => {
   const { output, ended } = launch({ DATABASE_URL: 'postgresql://unknown:hidden@127.0.0.1:9/none', DATA_DIR });
-  assert.equal(await ended, 1);
+  assert.equal(await ended(), 1);
   assert.equal(output.length, 1, output.join('\n'));
   assert.match(output[0] ?? '', /database cannot be reached/);
   assert.ok(!output.join().includes('hidden'));

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { childrenOf, commandOf } from '../../chaos/deployment.ts';
 import { caller } from '../harness/http.ts';
 import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
-import { until } from '../harness/until.ts';
+import { until, within } from '../harness/until.ts';
 
 /** An uncaught error ends the process in an orderly way, and another process replaces it. */
 
@@ -55,7 +55,7 @@ for (const [what, signal] of [
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const write = request(service.url + path, { method: 'POST', headers }).end(body);
     await until(async () => (await waitingWrites(locked)) > 0);
-    const answered = once(write, 'response');
+    const answered = within(once(write, 'response'), 'the answer');
     service.child.kill(signal);
     await until(() => toldOf(service).length > 0);
     await locked.query('ROLLBACK');
@@ -63,7 +63,7 @@ for (const [what, signal] of [
     assert.equal(response.statusCode, 200);
     response.resume();
     await locked.end();
-    await once(service.child, 'close');
+    await service.ended();
     assert.equal(service.child.exitCode, 1);
     assert.equal(await databaseProcess(data.path), undefined);
     const [line = ''] = toldOf(service);
@@ -81,7 +81,7 @@ test('a request whose answer does not come is answered 500 before the process en
   const { status, body } = await answer;
   assert.deepEqual([status, body.code], [500, 'internal']);
   await locked.end();
-  await once(service.child, 'close');
+  await service.ended();
   assert.equal(service.child.exitCode, 1);
   assert.equal(await databaseProcess(data.path), undefined);
 });

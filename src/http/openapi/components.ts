@@ -66,7 +66,9 @@ export function shareComponents(operations: readonly Operation[], components: Co
   const sharedHeaders = sharedByName(headers);
   for (const operation of operations) {
     operation.parameters &&= operation.parameters.map((parameter) =>
-      sharedParameters.has(parameter.name) ? (reference('parameters', parameter.name) as never) : parameter,
+      sharedParameters.has(parameter.name)
+        ? (reference('parameters', parameterComponent(parameter.name)) as never)
+        : parameter,
     );
     for (const response of Object.values(operation.responses)) {
       for (const name in response.headers) {
@@ -74,9 +76,15 @@ export function shareComponents(operations: readonly Operation[], components: Co
       }
     }
   }
-  components.parameters = Object.fromEntries(sharedParameters);
+  components.parameters = Object.fromEntries(
+    [...sharedParameters].map(([name, parameter]) => [parameterComponent(name), parameter]),
+  );
   components.headers = Object.fromEntries(sharedHeaders);
 }
+
+/** Generators make types of schemas and of parameters, so `removed` would meet the schema `Removed`. */
+const parameterComponent = (name: string): string =>
+  `${name.replaceAll(/[-_](.)/g, (_, letter: string) => letter.toUpperCase()).replace(/^./, (first) => first.toLowerCase())}Parameter`;
 
 const reference = (kind: keyof Components, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 

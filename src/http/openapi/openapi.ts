@@ -39,10 +39,11 @@ const DESCRIPTION = `Records of client cases: address book, interactions, invoic
 ## Your first call
 
 1. Get a token and a case. A service with the bundled database creates a demonstration company at its first start; the
-   file \`demo.json\` in its data folder has both, and a link to this page that fills them in. Otherwise ask the operator
-   of the service.
+   file \`demo.json\` in its data folder has both, and a link to this page that fills them in. With that link, go to
+   step 3. Otherwise ask the operator of the service.
 2. Paste the token under **Authentication**.
-3. Open **Interactions**, **Get case interactions**, press **Test Request**, enter the case, and press **Send**.
+3. Open **Interactions**, **Get case interactions**, press **Test Request**, enter the case if it is missing, and press
+   **Send**.
 
 ## Rules for all operations
 

@@ -45,7 +45,8 @@ async function startReference(): Promise<void> {
   const root = new URL('.', address).href;
   content.servers = [{ url: root.slice(0, -1) }];
   securitySchemes.oauth2.flows.clientCredentials.tokenUrl = `${root}oauth/token`;
-  if (parameters.caseId && known.has('case')) parameters.caseId.example = known.get('case') ?? '';
+  const { caseIdParameter } = parameters;
+  if (caseIdParameter && known.has('case')) caseIdParameter.example = known.get('case') ?? '';
   // Scalar would tick an optional parameter that has an enumeration or a default, and so filter the list.
   const operations = Object.values(content.paths).flatMap((methods) => Object.values(methods));
   const inline = operations.flatMap((operation) => operation.parameters ?? []);
