@@ -46,6 +46,14 @@ export type EmailSender = Sender & {
   sendPlain(mail: PlainMail, now: Instant, signal: AbortSignal): Promise<Receipt>;
 };
 
+export type SmsSender = Sender & {
+  /** `recipient` is in E.164 form. */
+  sendText(sms: TextMessage, signal: AbortSignal): Promise<Receipt>;
+};
+
+/** An SMS as it is sent. */
+export type TextMessage = { id: string; due: Instant; recipient: string; text: string };
+
 /** Why a message was not sent. The company's staff can read the text, so it holds no secrets. */
 export class DeliveryError extends Error {
   /** The same message would be rejected again. */

@@ -60,7 +60,7 @@ const GSM7_SUBSTITUTES: Record<string, string> = {
 /**
  * Replaces typographic characters, any of which would force UCS-2 and so reduce a segment from 160 characters to 70.
  */
-const toGsm7 = (text: string): string =>
+export const toGsm7 = (text: string): string =>
   text.replace(/[‘’‚“”„–—−‐‑…•\u00a0\u202f\u2009\t]/g, (sign) => GSM7_SUBSTITUTES[sign] ?? sign);
 
 const OPENINGS: Record<Kind, [long: string, short: string]> = {
