@@ -55,7 +55,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const { counters } = options;
   const queues = [
     meetingQueue({ db, clock, logger, providers, secrets }),
-    ...messageQueues({ db, clock, logger, senders, counters }),
+    ...messageQueues({ db, clock, logger, senders, counters, mailFrom: config.MAIL_FROM }),
   ];
   const webhooks = webhookQueues({
     db: webhooksDb,
