@@ -143,6 +143,10 @@ export const EVENT_SNAPSHOTS: Record<string, TObject> = {
     sender_name: nullableText,
     sender_address: nullableText,
     contact_email: nullableText,
+    client_contact_email: nullableText,
+    client_contact_phone: nullableText,
+    contact_line: nullableText,
+    message_signature: nullableText,
     ...creationTimes,
   }),
   customer: record({

@@ -367,16 +367,14 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -463,21 +461,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -504,21 +500,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -549,21 +543,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -603,21 +595,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -1464,16 +1454,14 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -1931,16 +1919,14 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -2394,16 +2380,14 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -2874,16 +2858,14 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'

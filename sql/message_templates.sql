@@ -1,16 +1,22 @@
--- message_templates.appointment (reads; pool: short)
-SELECT to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start, to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, a.location, a.join_url, a.version,
-       o.name AS company, o.time_zone, v.name AS adviser,
-       (SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, ''))
-          FROM customers u
-         WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(a.email_recipient)
-         ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
-  FROM appointments a JOIN companies o ON o.id = a.company_id
-  JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id
- WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL;
-
 -- message_templates.lock (writes; pool: short)
 SELECT 1 FROM companies WHERE id = $1::uuid FOR NO KEY UPDATE;
+
+-- message_templates.previewed (reads; pool: short)
+  SELECT o.name AS company, o.time_zone, nullif(o.sender_address, '') AS sender_address, o.client_contact_email,
+         o.client_contact_phone, o.contact_line, o.message_signature, (
+           SELECT json_build_object('start', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'location', a.location, 'join_url', a.join_url, 'adviser', v.name, 'customer', (
+SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_name', u.last_name)
+  FROM customers u
+ WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
+   WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
+   ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
+ ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1))
+             FROM appointments a JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id
+            CROSS JOIN LATERAL (SELECT CASE WHEN a.email_recipient IS NULL THEN 'sms' ELSE 'email' END AS channel) m
+            CROSS JOIN LATERAL (SELECT coalesce(a.email_recipient, a.sms_recipient) AS recipient) d
+            WHERE a.company_id = o.id AND a.case_id = $2::uuid AND a.id = $3::uuid
+              AND a.deleted_at IS NULL) AS appointment
+    FROM companies o WHERE o.id = $1::uuid;
 
 -- message_templates.read (reads; pool: short)
 SELECT t.message, t.subject, t.email_text, t.sms_text, to_char(t.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS updated_at FROM message_templates t

@@ -152,12 +152,29 @@ test('Length, tags, depth and the number of faults are bounded', () => {
   }
 });
 
-test('A field always shows if no section but its own is around it', () => {
-  const shows = (text: string) => alwaysShows(parsed(text), 'location');
+test('A field always shows if it is shown in every case of the sections around it', () => {
+  const shows = (text: string) => alwaysShows(parsed(text), ['location']);
   assert.equal(shows('{{location}}'), true);
   assert.equal(shows('{{#location}}at {{#location}}{{location}}{{/location}}{{/location}}'), true);
   assert.equal(shows('{{#client}}{{location}}{{/client}} {{location}}'), true);
   assert.equal(shows('{{#client}}{{location}}{{/client}}'), false);
   assert.equal(shows('{{^location}}{{location}}{{/location}}'), false);
   assert.equal(shows('{{#location}}at the office{{/location}}'), false);
+  assert.equal(shows('{{#client}}{{location}}{{/client}}{{^client}}at {{location}}{{/client}}'), true);
+  assert.equal(shows('{{#client}}{{location}}{{/client}}{{^client}}here{{/client}}'), false);
+  const either = '{{#client}}{{#start}}{{location}}{{/start}}{{/client}}{{^start}}{{location}}{{/start}}';
+  assert.equal(shows(either), false, 'with a start and without a client');
+  assert.equal(shows(`${either}{{^client}}{{location}}{{/client}}`), true);
+  assert.equal(alwaysShows(parsed('{{#client}}{{start}}{{/client}}{{^client}}{{location}}{{/client}}'), FIELDS), true);
+});
+
+test('Sections of very many fields are not looked into', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `f${i}`);
+  const nested = (depth: number): string =>
+    names
+      .slice(0, depth)
+      .reduce((text, name) => `{{#${name}}}${text}{{/${name}}}{{^${name}}}{{x}}{{/${name}}}`, '{{x}}');
+  const shows = (text: string) => alwaysShows(parseTemplate(text, [...names, 'x']).template as Template, ['x']);
+  assert.equal(shows(nested(MAX_SECTION_DEPTH)), true);
+  assert.equal(shows(names.map((name) => `{{#${name}}}{{x}}{{/${name}}}`).join('')), false);
 });

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { TEXT_NAMES, type TextName } from '../cases/appointments/messages/templates/own-text.ts';
+import { TEXT_NAMES, type TextName } from '../cases/appointments/messages/templates/defaults.ts';
 import { previewMessage } from '../cases/appointments/messages/templates/preview.ts';
 import {
   MessagePreview,

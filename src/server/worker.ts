@@ -56,7 +56,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const { counters } = options;
   const queues = [
     meetingQueue({ db, clock, logger, providers, secrets }),
-    ...messageQueues({ db, clock, logger, senders, counters }),
+    ...messageQueues({ db, clock, logger, senders, counters, mailFrom: config.MAIL_FROM }),
     testMessageQueue({ db, clock, logger, senders }),
   ];
   const webhooks = webhookQueues({

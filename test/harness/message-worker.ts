@@ -28,6 +28,7 @@ export function messageWorker(
     logger,
     senders,
     counters: outcomes,
+    mailFrom: mail.from ?? settings.from,
     random: () => 0.5,
     recordDelaysMs: [1, 10],
   });

@@ -640,6 +640,10 @@ export type Company = {
   sender_name: string | null;
   sender_address: string | null;
   contact_email: string | null;
+  client_contact_email: string | null;
+  client_contact_phone: string | null;
+  contact_line: string | null;
+  message_signature: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -662,6 +666,14 @@ export type UpdateCompanyBody = {
   sender_address?: string | null | undefined;
   /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
+  /** Where clients reach the company: replies to mails go there. */
+  client_contact_email?: string | null | undefined;
+  /** The number that clients can call, as messages show it. */
+  client_contact_phone?: string | null | undefined;
+  /** Tells clients in messages how to change or cancel an appointment. By default a sentence with the email and phone for clients; an empty text for none. */
+  contact_line?: string | null | undefined;
+  /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
+  message_signature?: string | null | undefined;
 };
 
 export type CreateCompanyBody = {
@@ -682,6 +694,14 @@ export type CreateCompanyBody = {
   sender_address?: string | null | undefined;
   /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
+  /** Where clients reach the company: replies to mails go there. */
+  client_contact_email?: string | null | undefined;
+  /** The number that clients can call, as messages show it. */
+  client_contact_phone?: string | null | undefined;
+  /** Tells clients in messages how to change or cancel an appointment. By default a sentence with the email and phone for clients; an empty text for none. */
+  contact_line?: string | null | undefined;
+  /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
+  message_signature?: string | null | undefined;
 };
 
 export type Adviser = {
@@ -1054,6 +1074,8 @@ export type MessagePreview = {
   email_html: string;
   /** How many SMS the text is charged as. */
   sms_segments: number;
+  /** UCS-2 if a character is outside GSM-7; a segment is then shorter. */
+  sms_encoding: 'gsm7' | 'ucs2';
   /** The texts that are in the company's own words. If such a text would be empty or too long with these values, the default is sent instead. */
   own: Array<'subject' | 'email_text' | 'sms_text'>;
 };
@@ -1640,6 +1662,10 @@ export type CompanySnapshot = {
   sender_name: string | null;
   sender_address: string | null;
   contact_email: string | null;
+  client_contact_email: string | null;
+  client_contact_phone: string | null;
+  contact_line: string | null;
+  message_signature: string | null;
   created_at: string;
   updated_at: string;
 };

@@ -5,7 +5,8 @@ import { calendarInvite } from './calendar-invite.ts';
 import type { EmailSender, OutgoingMessage } from './message.ts';
 import { writeToOutbox } from './outbox.ts';
 import { Smtp, type SmtpTimeouts } from './smtp.ts';
-import { renderEmail } from './templates.ts';
+import { namesOf } from './templates/fields.ts';
+import { renderEmail } from './templates/render.ts';
 
 export type MailSettings = {
   smtpUrl: string | undefined;
@@ -55,10 +56,12 @@ function composeEmail(
   now: Instant,
 ): SendMailOptions {
   const from = { name: message.senderName ?? message.company, address: message.senderAddress ?? defaultAddress };
-  const calendar = calendarInvite(message, from, domain, now);
+  const calendar = calendarInvite(message, from.address, domain, now);
+  const { email: contactEmail } = message.contact;
   return {
     from,
-    to: { name: message.customer ?? '', address: message.recipient },
+    ...(contactEmail && { replyTo: { name: from.name, address: contactEmail } }),
+    to: { name: namesOf(message).full, address: message.recipient },
     ...renderEmail(message),
     ...(calendar && { icalEvent: { method: calendar.method, content: calendar.content } }),
     ...commonFields(message.id, domain, now),

@@ -1,7 +1,8 @@
 import { phoneNumber } from '../../../kernel/validation/phone.ts';
 import { DeliveryError, type OutgoingMessage, type SmsSender, type TextMessage } from './message.ts';
 import { writeToOutbox } from './outbox.ts';
-import { countSegments, renderSms } from './sms-text.ts';
+import { countSegments } from './sms-segments.ts';
+import { renderSms } from './templates/render.ts';
 
 export type Sms = { id: string; to: string; text: string };
 

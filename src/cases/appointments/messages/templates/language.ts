@@ -180,12 +180,40 @@ function render(parts: readonly Part[], values: ReadonlyMap<string, string>): st
   return text;
 }
 
-/** Whether the field, if it has a value, is in every text that is made from the template. */
-export const alwaysShows = ({ parts }: Template, field: string): boolean => showsIn(parts, field);
+/** More fields than this around a field are never looked into. */
+const MAX_CONDITIONS = 8;
 
-const showsIn = (parts: readonly Part[], field: string): boolean =>
-  parts.some((part) => {
-    if (part.kind === 'text') return false;
-    if (part.kind === 'field') return part.field === field;
-    return part.field === field && part.filled && showsIn(part.parts, field);
-  });
+/** Whether one of the fields, if all of them have a value, is in every text that is made from the template. */
+export const alwaysShows = ({ parts }: Template, fields: readonly string[]): boolean =>
+  showsGiven(parts, fields, new Map(fields.map((field) => [field, true])));
+
+/** `filled` says of some fields whether they have a value. What is shown in both cases of another is always shown. */
+function showsGiven(parts: readonly Part[], fields: readonly string[], filled: ReadonlyMap<string, boolean>): boolean {
+  const { shown, condition } = lookFor(parts, fields, filled);
+  if (shown || condition === undefined) return shown;
+  if (filled.size - fields.length >= MAX_CONDITIONS) return false;
+  return [true, false].every((value) => showsGiven(parts, fields, new Map([...filled, [condition, value]])));
+}
+
+/** `condition` is a field on which it depends whether one of the fields is shown. */
+function lookFor(
+  parts: readonly Part[],
+  fields: readonly string[],
+  filled: ReadonlyMap<string, boolean>,
+): { shown: boolean; condition?: string | undefined } {
+  let condition: string | undefined;
+  for (const part of parts) {
+    if (part.kind === 'text') continue;
+    if (part.kind === 'field') {
+      if (fields.includes(part.field)) return { shown: true };
+      continue;
+    }
+    const value = filled.get(part.field);
+    if (value !== undefined && value !== part.filled) continue;
+    const inside = lookFor(part.parts, fields, filled);
+    if (value !== undefined && inside.shown) return inside;
+    if (value === undefined && (inside.shown || inside.condition !== undefined)) condition ??= part.field;
+    condition ??= inside.condition;
+  }
+  return { shown: false, condition };
+}

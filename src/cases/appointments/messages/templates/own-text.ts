@@ -1,25 +1,21 @@
 import { InvalidValue } from '../../../../kernel/errors.ts';
 import type { Form } from '../../../../kernel/validation/form.ts';
 import { assertVisible } from '../../../../kernel/validation/single-line.ts';
-import { countSegments, toGsm7 } from '../sms-text.ts';
-import { DEFAULT_TEXTS, type TemplateMessage } from './defaults.ts';
-import { FIELD_NAMES, START_FIELDS } from './fields.ts';
+import type { OwnTexts } from '../message.ts';
+import { countSegments, toGsm7 } from '../sms-segments.ts';
+import { DEFAULT_TEXTS, TEXT_NAMES, type TemplateName, type TextName } from './defaults.ts';
+import { FIELD_NAMES, PLACE_FIELDS, START_FIELDS } from './fields.ts';
 import { alwaysShows, parseTemplate, renderTemplate } from './language.ts';
 
-/** The texts of a message that a company can write in its own words. */
-export const TEXT_NAMES = ['subject', 'email_text', 'sms_text'] as const;
-export type TextName = (typeof TEXT_NAMES)[number];
+/** What a company may write in its own words, and how that is rendered. */
 
-/** A text that is null is the default one. */
-export type OwnTexts = Record<TextName, string | null>;
-
-export const MAX_SUBJECT_LENGTH = 250;
-export const MAX_MAIL_LENGTH = 100_000;
-/** Providers refuse an SMS of more than 1,600 characters. */
+const MAX_SUBJECT_LENGTH = 250;
+const MAX_MAIL_LENGTH = 100_000;
+/** SMS providers take at most ten segments, so a longer text would not be sent at all. */
 export const MAX_SMS_SEGMENTS = 10;
 
 /** Returns the default as the company reads it: of an SMS the longest form, which the others shorten. */
-export function defaultText(message: TemplateMessage, name: TextName): string {
+export function defaultText(message: TemplateName, name: TextName): string {
   const texts = DEFAULT_TEXTS[message];
   return name === 'sms_text' ? (texts.sms_text[0] ?? '') : texts[name];
 }
@@ -28,7 +24,7 @@ export function defaultText(message: TemplateMessage, name: TextName): string {
  * Returns the sent texts as they are stored, and adds their faults to the form. A text that equals the default is stored
  * as the default, so that it changes with it.
  */
-export function readOwnTexts(form: Form<Partial<OwnTexts>>, message: TemplateMessage): Partial<OwnTexts> {
+export function readOwnTexts(form: Form<Partial<OwnTexts>>, message: TemplateName): Partial<OwnTexts> {
   const texts: Partial<OwnTexts> = {};
   for (const name of TEXT_NAMES) {
     const sent = form.body[name];
@@ -40,7 +36,7 @@ export function readOwnTexts(form: Form<Partial<OwnTexts>>, message: TemplateMes
   return texts;
 }
 
-function assertText(form: Form<Partial<OwnTexts>>, message: TemplateMessage, name: TextName, text: string): void {
+function assertText(form: Form<Partial<OwnTexts>>, message: TemplateName, name: TextName, text: string): void {
   if (name === 'subject') {
     assertVisible(text);
     if (text === '') throw new InvalidValue('too_short', 'must not be empty');
@@ -52,17 +48,14 @@ function assertText(form: Form<Partial<OwnTexts>>, message: TemplateMessage, nam
     form.addFault(name, 'format', `line ${line}, column ${column}: ${reason}`);
   }
   if (!template || name === 'subject') return;
-  if (!START_FIELDS.some((field) => alwaysShows(template, field))) {
+  if (!alwaysShows(template, START_FIELDS)) {
     const fields = START_FIELDS.map((field) => `{{${field}}}`).join(' or ');
-    form.addFault(name, 'required', `must say when the appointment is: write ${fields}, in no section`);
+    form.addFault(name, 'required', `must say when the appointment is: write ${fields} where no section can hide it`);
   }
   if (message === 'cancellation') return;
-  for (const [field, noun] of [
-    ['location', 'place'],
-    ['join_url', 'link of a video meeting'],
-  ] as const) {
-    if (alwaysShows(template, field)) continue;
-    form.addFault(name, 'required', `must name the ${noun}: write {{${field}}}, in no section other than its own`);
+  for (const field of PLACE_FIELDS) {
+    if (alwaysShows(template, [field])) continue;
+    form.addFault(name, 'required', `must contain {{${field}}} where no section other than its own can hide it`);
   }
 }
 

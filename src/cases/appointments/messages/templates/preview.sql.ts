@@ -1,18 +1,28 @@
-import { isoTime } from '../../../../kernel/sql/json.ts';
+import { isoTime, jsonObject } from '../../../../kernel/sql/json.ts';
 import { read } from '../../../../kernel/sql/statement.ts';
-import { APPOINTMENT_KEY_INPUTS, isAppointment } from '../../appointment-key.sql.ts';
+import { customer } from '../content.sql.ts';
 
-/** The values that a message about the appointment would have now. Returns no row if it does not exist. */
-export const readPreviewed = read('message_templates.appointment', {
-  inputs: APPOINTMENT_KEY_INPUTS,
+/**
+ * What messages of the company say about it, and in `appointment` what they would say about that appointment now; null
+ * if the company has no such appointment, or none is asked for.
+ */
+export const readPreviewed = read('message_templates.previewed', {
+  inputs: { company_id: 'uuid', case_id: 'uuid?', id: 'uuid?' },
   sql: (input) => `
-    SELECT ${isoTime('a.start_at')} AS start, ${isoTime('a.end_at')} AS end, a.location, a.join_url, a.version,
-           o.name AS company, o.time_zone, v.name AS adviser,
-           (SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, ''))
-              FROM customers u
-             WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(a.email_recipient)
-             ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
-      FROM appointments a JOIN companies o ON o.id = a.company_id
-      JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id
-     WHERE ${isAppointment(input)} AND a.deleted_at IS NULL`,
+    SELECT o.name AS company, o.time_zone, nullif(o.sender_address, '') AS sender_address, o.client_contact_email,
+           o.client_contact_phone, o.contact_line, o.message_signature, (
+             SELECT ${jsonObject({
+               start: isoTime('a.start_at'),
+               end: isoTime('a.end_at'),
+               location: 'a.location',
+               join_url: 'a.join_url',
+               adviser: 'v.name',
+               customer,
+             })}
+               FROM appointments a JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id
+              CROSS JOIN LATERAL (SELECT CASE WHEN a.email_recipient IS NULL THEN 'sms' ELSE 'email' END AS channel) m
+              CROSS JOIN LATERAL (SELECT coalesce(a.email_recipient, a.sms_recipient) AS recipient) d
+              WHERE a.company_id = o.id AND a.case_id = ${input.case_id} AND a.id = ${input.id}
+                AND a.deleted_at IS NULL) AS appointment
+      FROM companies o WHERE o.id = ${input.company_id}`,
 });

@@ -2,15 +2,14 @@ import type { Static } from 'typebox';
 import { instant, nullable, optional, text, uuid } from '../../../../kernel/validation/schema-types.ts';
 import { Type } from '../../../../kernel/validation/type.ts';
 import { CHANNELS } from '../message.ts';
-import { TEMPLATE_MESSAGES } from './defaults.ts';
+import { TEMPLATE_NAMES, TEXT_NAMES } from './defaults.ts';
 import { MAX_TEMPLATE_LENGTH } from './language.ts';
-import { TEXT_NAMES } from './own-text.ts';
 
 const closed = { additionalProperties: false };
 const oneOf = <const T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], description });
 
-const message = oneOf(TEMPLATE_MESSAGES, 'A change is the confirmation of a moved appointment.');
+const message = oneOf(TEMPLATE_NAMES, 'A change is the confirmation of a moved appointment.');
 
 const ownText = (maxLength: number, description: string, example: string) =>
   optional(text({ maxLength, description, examples: [example] }));
@@ -73,6 +72,7 @@ export const MessagePreview = Type.Object(
     ...shownTexts,
     email_html: Type.String({ description: 'The HTML part of the mail.' }),
     sms_segments: Type.Integer({ description: 'How many SMS the text is charged as.', examples: [2] }),
+    sms_encoding: oneOf(['gsm7', 'ucs2'], 'UCS-2 if a character is outside GSM-7; a segment is then shorter.'),
     own: ownNames(
       "The texts that are in the company's own words. If such a text would be empty or too long with these values, the " +
         'default is sent instead.',

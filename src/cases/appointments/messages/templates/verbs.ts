@@ -4,9 +4,10 @@ import type { Executor } from '../../../../kernel/database/database.ts';
 import { notFound } from '../../../../kernel/errors.ts';
 import { type Clock, toSql } from '../../../../kernel/time/time.ts';
 import type { Form } from '../../../../kernel/validation/form.ts';
-import { TEMPLATE_MESSAGES, type TemplateMessage } from './defaults.ts';
+import type { OwnTexts } from '../message.ts';
+import { TEMPLATE_NAMES, TEXT_NAMES, type TemplateName } from './defaults.ts';
 import { FIELDS } from './fields.ts';
-import { defaultText, type OwnTexts, readOwnTexts, TEXT_NAMES } from './own-text.ts';
+import { defaultText, readOwnTexts } from './own-text.ts';
 import type { TemplateBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
 
@@ -17,11 +18,11 @@ export type TemplateContext = {
   company: { id: string; timeZone: string; phoneRegion: string };
 } & RequestOrigin;
 
-type TemplateRow = OwnTexts & { message: TemplateMessage; updated_at: string };
+type TemplateRow = OwnTexts & { message: TemplateName; updated_at: string };
 
 export async function listTemplates({ db, company }: Pick<TemplateContext, 'db' | 'company'>): Promise<string> {
   const rows = await db.queryRows<TemplateRow>(sql.readTemplates({ company_id: company.id, message: null }));
-  const shown = TEMPLATE_MESSAGES.map((message) =>
+  const shown = TEMPLATE_NAMES.map((message) =>
     shownTemplate(
       message,
       rows.find((row) => row.message === message),
@@ -75,18 +76,18 @@ export async function resetTemplate(context: TemplateContext, name: string): Pro
 
 export async function findOwnTexts(
   { db, company }: Pick<TemplateContext, 'db' | 'company'>,
-  message: TemplateMessage,
+  message: TemplateName,
 ): Promise<TemplateRow | undefined> {
   return db.queryFirst<TemplateRow>(sql.readTemplates({ company_id: company.id, message }));
 }
 
-export function requireMessage(name: string): TemplateMessage {
-  const message = TEMPLATE_MESSAGES.find((known) => known === name);
+export function requireMessage(name: string): TemplateName {
+  const message = TEMPLATE_NAMES.find((known) => known === name);
   if (!message) throw notFound('message');
   return message;
 }
 
-function shownTemplate(message: TemplateMessage, row: TemplateRow | undefined) {
+function shownTemplate(message: TemplateName, row: TemplateRow | undefined) {
   const defaults = Object.fromEntries(TEXT_NAMES.map((name) => [name, defaultText(message, name)]));
   const own = TEXT_NAMES.filter((name) => row?.[name] != null);
   const texts = Object.fromEntries(TEXT_NAMES.map((name) => [name, row?.[name] ?? defaults[name]]));

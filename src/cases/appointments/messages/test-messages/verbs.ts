@@ -26,10 +26,10 @@ export async function sendTest(context: TemplateContext, name: string, form: For
   if (!email && !phone && !form.hasFault('email') && !form.hasFault('phone')) {
     form.addFault('email', 'required', 'is required unless there is a phone');
   }
-  const { subject, email_text, sms_text, companyName } = await composePreview(context, message, form);
-  const note = `This is a test of a message of ${companyName}. It is about no appointment of yours.`;
-  const mail = { channel: 'email', subject: `[Test] ${subject}`, content: `${note}\n\n${email_text}` };
-  const sms = { channel: 'sms', subject: null, content: `TEST: ${sms_text}` };
+  const preview = await composePreview(context, message, form);
+  const note = `This is a test of a message of ${preview.company}. It is about no appointment of yours.`;
+  const mail = { channel: 'email', subject: `[Test] ${preview.subject}`, content: `${note}\n\n${preview.email_text}` };
+  const sms = { channel: 'sms', subject: null, content: `TEST: ${preview.sms_text}` };
   const tests = [...(email ? [{ ...mail, recipient: email }] : []), ...(number ? [{ ...sms, recipient: number }] : [])];
   const now = clock();
   const records = await db.transaction(async (tx) => {
