@@ -200,6 +200,13 @@ export const EVENT_SNAPSHOTS: Record<string, TObject> = {
     ...creationTimes,
     cancelled_at: nullableText,
   }),
+  message_template: record({
+    message: oneOf('confirmation', 'change', 'reminder', 'cancellation'),
+    subject: nullableText,
+    email_text: nullableText,
+    sms_text: nullableText,
+    updated_at: text,
+  }),
   message: record({
     id: text,
     appointment_id: text,

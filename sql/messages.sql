@@ -340,7 +340,12 @@ SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_n
  WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
    WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
    ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
- ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
+ ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+         (
+SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
+  FROM message_templates t
+ WHERE t.company_id = m.company_id
+   AND (t.message = m.kind OR m.kind = 'confirmation' AND t.message = 'change')) AS own_texts
     FROM d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
     JOIN companies o ON o.id = a.company_id
     JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id;
@@ -468,7 +473,12 @@ SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_n
  WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
    WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
    ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
- ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
+ ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+         (
+SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
+  FROM message_templates t
+ WHERE t.company_id = m.company_id
+   AND (t.message = m.kind OR m.kind = 'confirmation' AND t.message = 'change')) AS own_texts
     FROM d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
     JOIN companies o ON o.id = a.company_id
     JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id;

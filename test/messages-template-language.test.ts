@@ -39,7 +39,7 @@ test('Only a field that the message has is read, whatever the prototype of an ob
   assert.equal(renderTemplate(parsed('{{client}}'), Object.create({ client: 'inherited' })), '');
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     assert.deepEqual(faultsOf(`{{${name}}}`), [
-      `1:1 There is no field ${name}. The fields are client, start, location.`,
+      `1:1 there is no field ${name}; the fields are client, start, location`,
     ]);
     const { template } = parseTemplate(`{{${name}}}{{#${name}}}shown{{/${name}}}`, [name]);
     assert.equal(renderTemplate(template as Template, {}), '');
@@ -69,12 +69,12 @@ test('A line that holds only beginnings and ends of sections leaves no line in t
 test('The line breaks of Windows and of old Macs are line breaks', () => {
   assert.equal(rendered('a\r\n{{#client}}\r\nb\r{{/client}}\r\nc', { client: 'x' }), 'a\nb\nc');
   assert.deepEqual(faultsOf('a\r\nb\r {{none}}'), [
-    '3:2 There is no field none. The fields are client, start, location.',
+    '3:2 there is no field none; the fields are client, start, location',
   ]);
 });
 
 test('Each fault names its line and its column in characters', () => {
-  const unknown = 'There is no field nobody. The fields are client, start, location.';
+  const unknown = 'there is no field nobody; the fields are client, start, location';
   assert.deepEqual(faultsOf('Dear {{client}},\n\n𝒜é {{nobody}} {{#nobody}}{{/nobody}}'), [
     `3:4 ${unknown}`,
     `3:15 ${unknown}`,
@@ -83,17 +83,17 @@ test('Each fault names its line and its column in characters', () => {
 
 test('A section that is not closed, not open or crossed is a fault', () => {
   assert.deepEqual(faultsOf('a\n {{#client}}b'), [
-    '2:2 The section {{#client}} is never closed: write {{/client}} where it ends.',
+    '2:2 the section {{#client}} is never closed: write {{/client}} where it ends',
   ]);
-  assert.deepEqual(faultsOf('{{/client}}'), ['1:1 {{/client}} closes a section that is not open.']);
+  assert.deepEqual(faultsOf('{{/client}}'), ['1:1 {{/client}} closes a section that is not open']);
   assert.deepEqual(faultsOf('{{#client}}\n{{^start}}\n{{/client}}\n{{/start}}'), [
-    '3:1 {{/client}} comes before the end of {{^start}} of line 2, column 1. Close that first.',
-    '4:1 {{/start}} closes a section that is not open.',
+    '3:1 {{/client}} comes before the end of {{^start}} of line 2, column 1; close that first',
+    '4:1 {{/start}} closes a section that is not open',
   ]);
 });
 
 test('Braces have no use outside of tags, and nothing else of Mustache is a tag', () => {
-  const other = 'is no tag. The tags are {{field}}, {{#field}}, {{^field}} and {{/field}}.';
+  const other = 'is no tag; the tags are {{field}}, {{#field}}, {{^field}} and {{/field}}';
   for (const tag of [
     '{{>client}}',
     '{{&client}}',
@@ -105,31 +105,32 @@ test('Braces have no use outside of tags, and nothing else of Mustache is a tag'
   ]) {
     assert.deepEqual(faultsOf(`a ${tag}`), [`1:3 ${tag} ${other}`]);
   }
-  assert.deepEqual(faultsOf('{{ }}'), ['1:1 The tag has no field: write {{field}}.']);
-  assert.deepEqual(faultsOf('{{{client}}}'), ['1:1 A tag has two braces on each side: write {{field}}.']);
+  assert.deepEqual(faultsOf('{{ }}'), ['1:1 the tag has no field: write {{field}}']);
+  assert.deepEqual(faultsOf('{{{client}}}'), ['1:1 a tag has two braces on each side: write {{field}}']);
   assert.deepEqual(faultsOf('{{client}}}'), [
-    '1:1 {{client}}} is not closed: write }} after the field, on the same line.',
+    '1:1 {{client}}} is not closed: write }} after the field, on the same line',
   ]);
   assert.deepEqual(faultsOf('a {{client\n}} b'), [
-    '1:3 {{client is not closed: write }} after the field, on the same line.',
-    '2:1 These braces close no tag, and braces have no other use.',
+    '1:3 {{client is not closed: write }} after the field, on the same line',
+    '2:1 these braces close no tag, and braces have no other use',
   ]);
-  assert.deepEqual(faultsOf('{client}'), ['1:1 A tag has two braces on each side, and braces have no other use.']);
-  assert.deepEqual(faultsOf('}'), ['1:1 These braces close no tag, and braces have no other use.']);
+  assert.deepEqual(faultsOf('{client}'), ['1:1 a tag has two braces on each side, and braces have no other use']);
+  assert.deepEqual(faultsOf('}'), ['1:1 these braces close no tag, and braces have no other use']);
 });
 
 test('Length, tags, depth and the number of faults are bounded', () => {
   assert.equal(rendered('x'.repeat(MAX_TEMPLATE_LENGTH)).length, MAX_TEMPLATE_LENGTH);
+  assert.deepEqual(faultsOf('𝒜'.repeat(MAX_TEMPLATE_LENGTH)), []);
   assert.deepEqual(faultsOf('x'.repeat(MAX_TEMPLATE_LENGTH + 1)), [
-    `1:1 A template has at most ${MAX_TEMPLATE_LENGTH} characters; this one has ${MAX_TEMPLATE_LENGTH + 1}.`,
+    `1:1 a template has at most ${MAX_TEMPLATE_LENGTH} characters; this one has ${MAX_TEMPLATE_LENGTH + 1}`,
   ]);
   const tags = '{{start}}'.repeat(MAX_TAGS);
   assert.equal(rendered(tags, { start: 'x' }), 'x'.repeat(MAX_TAGS));
-  assert.deepEqual(faultsOf(`${tags}\n{{start}}{{start}}`), [`2:1 A template has at most ${MAX_TAGS} tags.`]);
+  assert.deepEqual(faultsOf(`${tags}\n{{start}}{{start}}`), [`2:1 a template has at most ${MAX_TAGS} tags`]);
   const nested = (depth: number) => `${'{{#start}}'.repeat(depth)}x${'{{/start}}'.repeat(depth)}`;
   assert.equal(rendered(nested(MAX_SECTION_DEPTH), { start: 'x' }), 'x');
   assert.deepEqual(faultsOf(nested(MAX_SECTION_DEPTH + 1)), [
-    `1:${MAX_SECTION_DEPTH * 10 + 1} Sections are nested at most ${MAX_SECTION_DEPTH} deep.`,
+    `1:${MAX_SECTION_DEPTH * 10 + 1} sections are nested at most ${MAX_SECTION_DEPTH} deep`,
   ]);
   assert.equal(faultsOf('{{nobody}}'.repeat(500)).length, MAX_TEMPLATE_FAULTS);
   for (const hostile of [
@@ -151,12 +152,29 @@ test('Length, tags, depth and the number of faults are bounded', () => {
   }
 });
 
-test('A field always shows if no section but its own is around it', () => {
-  const shows = (text: string) => alwaysShows(parsed(text), 'location');
+test('A field always shows if it is shown in every case of the sections around it', () => {
+  const shows = (text: string) => alwaysShows(parsed(text), ['location']);
   assert.equal(shows('{{location}}'), true);
   assert.equal(shows('{{#location}}at {{#location}}{{location}}{{/location}}{{/location}}'), true);
   assert.equal(shows('{{#client}}{{location}}{{/client}} {{location}}'), true);
   assert.equal(shows('{{#client}}{{location}}{{/client}}'), false);
   assert.equal(shows('{{^location}}{{location}}{{/location}}'), false);
   assert.equal(shows('{{#location}}at the office{{/location}}'), false);
+  assert.equal(shows('{{#client}}{{location}}{{/client}}{{^client}}at {{location}}{{/client}}'), true);
+  assert.equal(shows('{{#client}}{{location}}{{/client}}{{^client}}here{{/client}}'), false);
+  const either = '{{#client}}{{#start}}{{location}}{{/start}}{{/client}}{{^start}}{{location}}{{/start}}';
+  assert.equal(shows(either), false, 'with a start and without a client');
+  assert.equal(shows(`${either}{{^client}}{{location}}{{/client}}`), true);
+  assert.equal(alwaysShows(parsed('{{#client}}{{start}}{{/client}}{{^client}}{{location}}{{/client}}'), FIELDS), true);
+});
+
+test('Sections of very many fields are not looked into', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `f${i}`);
+  const nested = (depth: number): string =>
+    names
+      .slice(0, depth)
+      .reduce((text, name) => `{{#${name}}}${text}{{/${name}}}{{^${name}}}{{x}}{{/${name}}}`, '{{x}}');
+  const shows = (text: string) => alwaysShows(parseTemplate(text, [...names, 'x']).template as Template, ['x']);
+  assert.equal(shows(nested(MAX_SECTION_DEPTH)), true);
+  assert.equal(shows(names.map((name) => `{{#${name}}}{{x}}{{/${name}}}`).join('')), false);
 });

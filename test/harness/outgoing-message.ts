@@ -24,6 +24,7 @@ export const outgoing = (more: Partial<OutgoingMessage> = {}): OutgoingMessage =
   organizer: null,
   contact: { email: null, phone: null, line: null },
   signature: null,
+  ownTexts: null,
   ...more,
 });
 

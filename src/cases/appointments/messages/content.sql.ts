@@ -90,3 +90,10 @@ export const customer = `(
     FROM customers u
    WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND ${hasAddress}
    ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1)`;
+
+/** SQL: the company's own words for the message, by template; a confirmation can turn out to be that of a change. */
+export const ownTexts = `(
+  SELECT json_object_agg(t.message, ${jsonObject({ subject: 't.subject', email_text: 't.email_text', sms_text: 't.sms_text' })})
+    FROM message_templates t
+   WHERE t.company_id = m.company_id
+     AND (t.message = m.kind OR m.kind = 'confirmation' AND t.message = 'change'))`;

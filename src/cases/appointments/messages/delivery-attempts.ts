@@ -7,7 +7,7 @@ import type { Lease } from '../../../kernel/jobs/job-queue.ts';
 import { retryUntilRecorded } from '../../../kernel/jobs/retry-write.ts';
 import { stripNul } from '../../../kernel/sql/inputs.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
-import type { Channel, Customer, Kind, OutgoingMessage, Receipt } from './message.ts';
+import type { Channel, Customer, Kind, OutgoingMessage, OwnTexts, Receipt } from './message.ts';
 import type { MessageKey } from './message-queue.sql.ts';
 import * as sql from './message-queue.sql.ts';
 
@@ -58,6 +58,7 @@ export type StartedMessage = {
   message_signature: string | null;
   adviser: string;
   customer: Customer | null;
+  own_texts: Partial<Record<Kind | 'change', OwnTexts>> | null;
 };
 
 export const toOutgoingMessage = (key: MessageKey, row: StartedMessage): OutgoingMessage => ({
@@ -86,6 +87,7 @@ export const toOutgoingMessage = (key: MessageKey, row: StartedMessage): Outgoin
       : null,
   contact: { email: row.client_contact_email, phone: row.client_contact_phone, line: row.contact_line },
   signature: row.message_signature,
+  ownTexts: row.own_texts,
 });
 
 const earlierOf = (row: StartedMessage, start: string): OutgoingMessage['earlier'] => ({

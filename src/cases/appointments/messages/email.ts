@@ -69,14 +69,15 @@ function composeEmail(
 }
 
 const composePlain = (
-  { id, recipient, subject, text }: PlainMail,
+  { id, recipient, subject, text, html, sender = { name: 'Case Records', address: null } }: PlainMail,
   { from, domain }: MailSettings,
   now: Instant,
 ): SendMailOptions => ({
-  from: { name: 'Case Records', address: from },
+  from: { name: sender.name, address: sender.address ?? from },
   to: { name: '', address: recipient },
   subject,
   text,
+  ...(html !== undefined && { html }),
   ...commonFields(id, domain, now),
 });
 

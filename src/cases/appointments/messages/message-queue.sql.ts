@@ -3,7 +3,7 @@ import { isoTime } from '../../../kernel/sql/json.ts';
 import { write } from '../../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
 import { messageAudit } from './audit.sql.ts';
-import { content, customer, firstOrganizer, organizer, recipientContext, SAID } from './content.sql.ts';
+import { content, customer, firstOrganizer, organizer, ownTexts, recipientContext, SAID } from './content.sql.ts';
 import { deadline } from './statements.sql.ts';
 
 /** The statements of one delivery attempt: start, record as sent, record a failure. */
@@ -159,7 +159,8 @@ const startSql = (
            d.earlier_location, d.sequence AS version, d.recipient, d.organizer_name, d.organizer_address,
            o.name AS company, o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
            nullif(o.sender_address, '') AS sender_address, o.client_contact_email, o.client_contact_phone,
-           o.contact_line, o.message_signature, v.name AS adviser, ${customer} AS customer
+           o.contact_line, o.message_signature, v.name AS adviser, ${customer} AS customer,
+           ${ownTexts} AS own_texts
       FROM d JOIN m ON ${sameMessage('m', 'd')} JOIN a ON ${ofAppointment('m')}
       JOIN companies o ON o.id = a.company_id
       JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id`;

@@ -10,6 +10,9 @@ export type Kind = (typeof REQUESTABLE_KINDS)[number] | 'cancellation';
 
 export type Customer = { title: string | null; first_names: string | null; last_name: string | null };
 
+/** The texts of a message in the company's own words, as templates; null for the text of the service. */
+export type OwnTexts = { subject: string | null; email_text: string | null; sms_text: string | null };
+
 /** A message with everything its text mentions, read when the attempt to send it started. */
 export type OutgoingMessage = {
   id: string;
@@ -41,6 +44,8 @@ export type OutgoingMessage = {
   contact: { email: string | null; phone: string | null; line: string | null };
   /** Null for the default. */
   signature: string | null;
+  /** A confirmation of a change has words of its own. Null if the company has none for this message. */
+  ownTexts: Readonly<Partial<Record<Kind | 'change', OwnTexts>>> | null;
 };
 
 /** The address or number in the form that was used, and the provider's identifier of the message. */
@@ -54,6 +59,14 @@ export type Sender = {
 export type EmailSender = Sender & {
   sendPlain(mail: PlainMail, now: Instant, signal: AbortSignal): Promise<Receipt>;
 };
+
+export type SmsSender = Sender & {
+  /** `recipient` is in E.164 form. */
+  sendText(sms: TextMessage, signal: AbortSignal): Promise<Receipt>;
+};
+
+/** An SMS as it is sent. */
+export type TextMessage = { id: string; due: Instant; recipient: string; text: string };
 
 /** Why a message was not sent. The company's staff can read the text, so it holds no secrets. */
 export class DeliveryError extends Error {

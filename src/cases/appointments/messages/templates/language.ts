@@ -31,8 +31,9 @@ export function parseTemplate(
   text: string,
   fieldNames: Iterable<string>,
 ): { template: Template; faults?: never } | { template?: never; faults: TemplateFault[] } {
-  if (text.length > MAX_TEMPLATE_LENGTH) {
-    const message = `A template has at most ${MAX_TEMPLATE_LENGTH} characters; this one has ${text.length}.`;
+  const length = text.length > MAX_TEMPLATE_LENGTH ? [...text].length : text.length;
+  if (length > MAX_TEMPLATE_LENGTH) {
+    const message = `a template has at most ${MAX_TEMPLATE_LENGTH} characters; this one has ${length}`;
     return { faults: [{ line: 1, column: 1, message }] };
   }
   const parser = new Parser(new Set(fieldNames));
@@ -74,7 +75,7 @@ class Parser {
     for (const { token, field } of this.#open) {
       this.#addFault(
         token,
-        `The section ${shown(token.text)} is never closed: write {{/${shown(field)}}} where it ends.`,
+        `the section ${shown(token.text)} is never closed: write {{/${shown(field)}}} where it ends`,
       );
     }
     if (this.#faults.length === 0) return { template: { parts: this.#parts } };
@@ -107,20 +108,20 @@ class Parser {
   #addTag(token: Token): void {
     const { sign, field } = token.tag as NonNullable<Token['tag']>;
     this.#tags++;
-    if (this.#tags === MAX_TAGS + 1) this.#addFault(token, `A template has at most ${MAX_TAGS} tags.`);
+    if (this.#tags === MAX_TAGS + 1) this.#addFault(token, `a template has at most ${MAX_TAGS} tags`);
     if (sign === '/') {
       this.#closeSection(token, field);
       return;
     }
     if (!this.#fieldNames.has(field)) {
-      this.#addFault(token, `There is no field ${shown(field)}. The fields are ${[...this.#fieldNames].join(', ')}.`);
+      this.#addFault(token, `there is no field ${shown(field)}; the fields are ${[...this.#fieldNames].join(', ')}`);
     }
     if (sign === '') {
       this.#current.push({ kind: 'field', field });
       return;
     }
     if (this.#open.length === MAX_SECTION_DEPTH) {
-      this.#addFault(token, `Sections are nested at most ${MAX_SECTION_DEPTH} deep.`);
+      this.#addFault(token, `sections are nested at most ${MAX_SECTION_DEPTH} deep`);
     }
     const parts: Part[] = [];
     this.#current.push({ kind: 'section', field, filled: sign === '#', parts });
@@ -131,13 +132,13 @@ class Parser {
     const index = this.#open.findLastIndex((section) => section.field === field);
     const inner = this.#open.at(-1);
     if (index === -1 || !inner) {
-      this.#addFault(token, `${shown(token.text)} closes a section that is not open.`);
+      this.#addFault(token, `${shown(token.text)} closes a section that is not open`);
       return;
     }
     if (inner.field !== field) {
       const place = `line ${inner.token.line}, column ${inner.token.column}`;
       const texts = [shown(token.text), shown(inner.token.text)];
-      this.#addFault(token, `${texts[0]} comes before the end of ${texts[1]} of ${place}. Close that first.`);
+      this.#addFault(token, `${texts[0]} comes before the end of ${texts[1]} of ${place}; close that first`);
     }
     // The sections in between count as closed, so that one mistake is one fault.
     this.#open.length = index;
@@ -153,16 +154,15 @@ const shown = (text: string): string =>
   text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;
 
 function invalidTag(text: string, content: string): string {
-  if (content === '') return 'The tag has no field: write {{field}}.';
-  return `${shown(text)} is no tag. The tags are {{field}}, {{#field}}, {{^field}} and {{/field}}.`;
+  if (content === '') return 'the tag has no field: write {{field}}';
+  return `${shown(text)} is no tag; the tags are {{field}}, {{#field}}, {{^field}} and {{/field}}`;
 }
 
 function strayBraces(text: string): string {
-  if (text.startsWith('{{{')) return 'A tag has two braces on each side: write {{field}}.';
-  if (text.startsWith('{{')) return `${shown(text)} is not closed: write }} after the field, on the same line.`;
-  if (text.startsWith('{')) return 'A tag has two braces on each side, and braces have no other use.';
-  if (text.startsWith('}')) return 'These braces close no tag, and braces have no other use.';
-  return 'Braces have no other use than in tags such as {{field}}.';
+  if (text.startsWith('{{{')) return 'a tag has two braces on each side: write {{field}}';
+  if (text.startsWith('{{')) return `${shown(text)} is not closed: write }} after the field, on the same line`;
+  if (text.startsWith('{')) return 'a tag has two braces on each side, and braces have no other use';
+  return 'these braces close no tag, and braces have no other use';
 }
 
 /** Fields without a value count as empty. The values are inserted as they are. */
@@ -180,12 +180,40 @@ function render(parts: readonly Part[], values: ReadonlyMap<string, string>): st
   return text;
 }
 
-/** Whether the field, if it has a value, is in every text that is made from the template. */
-export const alwaysShows = ({ parts }: Template, field: string): boolean => showsIn(parts, field);
+/** More fields than this around a field are never looked into. */
+const MAX_CONDITIONS = 8;
 
-const showsIn = (parts: readonly Part[], field: string): boolean =>
-  parts.some((part) => {
-    if (part.kind === 'text') return false;
-    if (part.kind === 'field') return part.field === field;
-    return part.field === field && part.filled && showsIn(part.parts, field);
-  });
+/** Whether one of the fields, if all of them have a value, is in every text that is made from the template. */
+export const alwaysShows = ({ parts }: Template, fields: readonly string[]): boolean =>
+  showsGiven(parts, fields, new Map(fields.map((field) => [field, true])));
+
+/** `filled` says of some fields whether they have a value. What is shown in both cases of another is always shown. */
+function showsGiven(parts: readonly Part[], fields: readonly string[], filled: ReadonlyMap<string, boolean>): boolean {
+  const { shown, condition } = lookFor(parts, fields, filled);
+  if (shown || condition === undefined) return shown;
+  if (filled.size - fields.length >= MAX_CONDITIONS) return false;
+  return [true, false].every((value) => showsGiven(parts, fields, new Map([...filled, [condition, value]])));
+}
+
+/** `condition` is a field on which it depends whether one of the fields is shown. */
+function lookFor(
+  parts: readonly Part[],
+  fields: readonly string[],
+  filled: ReadonlyMap<string, boolean>,
+): { shown: boolean; condition?: string | undefined } {
+  let condition: string | undefined;
+  for (const part of parts) {
+    if (part.kind === 'text') continue;
+    if (part.kind === 'field') {
+      if (fields.includes(part.field)) return { shown: true };
+      continue;
+    }
+    const value = filled.get(part.field);
+    if (value !== undefined && value !== part.filled) continue;
+    const inside = lookFor(part.parts, fields, filled);
+    if (value !== undefined && inside.shown) return inside;
+    if (value === undefined && (inside.shown || inside.condition !== undefined)) condition ??= part.field;
+    condition ??= inside.condition;
+  }
+  return { shown: false, condition };
+}

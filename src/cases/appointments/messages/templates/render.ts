@@ -1,19 +1,10 @@
 import type { OutgoingMessage } from '../message.ts';
 import { countSegments } from '../sms-segments.ts';
-import {
-  COMPLETE_SMS_TEXTS,
-  DEFAULT_TEXTS,
-  requireTemplate,
-  TEMPLATE_NAMES,
-  type TemplateName,
-  type TextName,
-} from './defaults.ts';
+import { COMPLETE_SMS_TEXTS, DEFAULT_TEXTS, requireTemplate, TEMPLATE_NAMES, type TemplateName } from './defaults.ts';
 import { changesOf, type FieldName, fieldsOf, oneLine } from './fields.ts';
 import { htmlOf } from './html.ts';
 import { renderTemplate, type Template } from './language.ts';
-
-/** A company's own texts for a message; the service's text is used for those that are missing. */
-export type OwnTemplates = Partial<Record<TextName, Template>>;
+import { MAX_SMS_SEGMENTS, renderOwnText } from './own-text.ts';
 
 const DEFAULTS = Object.fromEntries(
   TEMPLATE_NAMES.map((name) => {
@@ -29,19 +20,16 @@ export function templateNameOf(message: OutgoingMessage): TemplateName {
   return message.kind === 'confirmation' && (time || place) ? 'change' : message.kind;
 }
 
-export function renderEmail(
-  message: OutgoingMessage,
-  own: OwnTemplates = {},
-): { subject: string; text: string; html: string } {
+export function renderEmail(message: OutgoingMessage): { subject: string; text: string; html: string } {
   const fields = fieldsOf(message);
-  const defaults = DEFAULTS[templateNameOf(message)];
-  const subject = oneLine(renderTemplate(own.subject ?? defaults.subject, fields));
-  const text = `${renderTemplate(own.email_text ?? defaults.email_text, fields).trimEnd()}\n`;
+  const name = templateNameOf(message);
+  const own = message.ownTexts?.[name] ?? null;
+  const defaults = DEFAULTS[name];
+  const subject = renderOwnText('subject', own, fields) ?? oneLine(renderTemplate(defaults.subject, fields));
+  const text = renderOwnText('email_text', own, fields) ?? `${renderTemplate(defaults.email_text, fields).trimEnd()}\n`;
   return { subject, text, html: htmlOf(text, subject) };
 }
 
-/** SMS providers take at most ten segments, so a longer text would not be sent at all. */
-const MAX_SEGMENTS = 10;
 /** Up to so many segments are spent before anything is left out. */
 const MAX_COMPLETE_SEGMENTS = 3;
 
@@ -49,10 +37,12 @@ const MAX_COMPLETE_SEGMENTS = 3;
  * Renders the text of an SMS. A company's own text is sent as it is. Our own words are shortened if that saves a
  * segment; what the client has to know is left out only beyond the third, and place and link never.
  */
-export function renderSms(message: OutgoingMessage, own: OwnTemplates = {}): string {
+export function renderSms(message: OutgoingMessage): string {
   const fields = fieldsOf(message);
-  if (own.sms_text) return withinSegments(own.sms_text, fields);
-  const templates = DEFAULTS[templateNameOf(message)].sms_text;
+  const name = templateNameOf(message);
+  const own = renderOwnText('sms_text', message.ownTexts?.[name] ?? null, fields);
+  if (own !== undefined) return own;
+  const templates = DEFAULTS[name].sms_text;
   const texts = templates.map((template) => renderTemplate(template, fields));
   for (let segments = 1; segments <= MAX_COMPLETE_SEGMENTS; segments++) {
     const fitting = texts.slice(0, COMPLETE_SMS_TEXTS).find((text) => countSegments(text) <= segments);
@@ -66,13 +56,13 @@ export function renderSms(message: OutgoingMessage, own: OwnTemplates = {}): str
 function withinSegments(template: Template, fields: Record<FieldName, string>): string {
   const withPlace = (location: string) => renderTemplate(template, { ...fields, location });
   const whole = withPlace(fields.location);
-  if (countSegments(whole) <= MAX_SEGMENTS) return whole;
+  if (countSegments(whole) <= MAX_SMS_SEGMENTS) return whole;
   const characters = [...fields.location];
   const cut = (length: number) => withPlace(`${characters.slice(0, length).join('').trimEnd()}...`);
   let [fitting, tooLong] = [0, characters.length];
   while (tooLong - fitting > 1) {
     const length = Math.floor((fitting + tooLong) / 2);
-    if (countSegments(cut(length)) <= MAX_SEGMENTS) fitting = length;
+    if (countSegments(cut(length)) <= MAX_SMS_SEGMENTS) fitting = length;
     else tooLong = length;
   }
   return fitting === 0 ? whole : cut(fitting);
