@@ -328,7 +328,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -362,7 +363,8 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -414,7 +416,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -1415,7 +1418,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -1449,7 +1453,8 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -1501,7 +1506,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -1880,7 +1886,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -1914,7 +1921,8 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -1966,7 +1974,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -2341,7 +2350,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -2375,7 +2385,8 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -2427,7 +2438,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -2817,7 +2829,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -2853,7 +2866,8 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -2907,7 +2921,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now

@@ -74,7 +74,8 @@ const NEW_MESSAGE = 'a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.no
 
 /**
  * A message that is being sent cannot be recalled, but is marked so that a failed attempt is not repeated. A reminder
- * needs no mark: its worker sees that it was replaced (`isReplaced`).
+ * needs no mark: its worker sees that it was replaced (`isReplaced`). A skipped confirmation was never to be sent, so
+ * there is nothing to withdraw.
  */
 const withdrawn = (input: SideEffectInput) => `withdrawn AS (
       UPDATE messages m
@@ -83,7 +84,8 @@ const withdrawn = (input: SideEffectInput) => `withdrawn AS (
         FROM ${UPDATED}, unnest(${input.withdrawn_channels}, ${input.withdrawn_kinds}, ${input.withdrawn_states})
           AS x (channel, kind, state)
        WHERE ${ofAppointment('m')}
-         AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+         AND m.channel = x.channel AND m.kind = x.kind
+         AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
       RETURNING m.*
     )`;
 

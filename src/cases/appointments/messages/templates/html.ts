@@ -16,23 +16,26 @@ ${paragraphs.join('\n')}
 }
 
 const LABEL = /^[A-Z][A-Za-z ]{0,19}: /;
-/** An address of the web up to the punctuation that ends the sentence, or an email address. */
-const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]]|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g;
+const LINK = /https?:\/\/[^\s<>"]+/g;
+const PUNCTUATION = new Set(".,;:!?)]'");
 
 function lineOf(line: string): string {
   const [label = ''] = LABEL.exec(line) ?? [];
   return (label && `<strong>${label.trimEnd()}</strong> `) + withLinks(line.slice(label.length));
 }
 
+/** Links the addresses of the web, without the punctuation that ends the sentence. */
 function withLinks(text: string): string {
   let html = '';
-  let end = 0;
-  for (const { 0: link, index } of text.matchAll(LINK)) {
-    const address = /^https?:/.test(link) ? link : `mailto:${link}`;
-    html += `${escapeHtml(text.slice(end, index))}<a href="${escapeHtml(address)}">${escapeHtml(link)}</a>`;
-    end = index + link.length;
+  let shown = 0;
+  for (const { 0: match, index } of text.matchAll(LINK)) {
+    let end = index + match.length;
+    while (PUNCTUATION.has(text.charAt(end - 1))) end--;
+    const address = escapeHtml(text.slice(index, end));
+    html += `${escapeHtml(text.slice(shown, index))}<a href="${address}">${address}</a>`;
+    shown = end;
   }
-  return html + escapeHtml(text.slice(end));
+  return html + escapeHtml(text.slice(shown));
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
