@@ -45,7 +45,7 @@ async function compose(message: OutgoingMessage): Promise<string> {
   return readFile(join(outbox, providerId ?? ''), 'utf8');
 }
 
-const fenced = (text: string) => `\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`;
+const fenced = (text: string) => `\`\`\`text\n${text.replaceAll('\r\n', '\n').trimEnd()}\n\`\`\`\n`;
 const row = (...cells: string[]) =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ↵ ')).join(' | ')} |`;
 
@@ -91,7 +91,7 @@ async function describeSms({ title, note, message }: (typeof TEXT_MESSAGES)[numb
   assert.equal(texts.length, sms.segments);
   const name = { gsm7: 'GSM-7', ucs2: 'UCS-2' }[encoding];
   const size = `${texts.length} ${texts.length === 1 ? 'segment' : 'segments'}, ${name}, ${sms.text.length} characters`;
-  return [`### ${title} by SMS\n`, `${note} ${size}:\n`, fenced(texts.join('\n'))].join('\n');
+  return [`### SMS: ${title.toLowerCase()}\n`, `${note} ${size}:\n`, fenced(texts.join('\n'))].join('\n');
 }
 
 async function takePictures(mails: Mail[]): Promise<void> {

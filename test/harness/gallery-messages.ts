@@ -138,7 +138,7 @@ export const TEXT_MESSAGES: GalleryMessage[] = [
     name: 'sms-shortened',
     title: 'Confirmation in fewer words',
     note: 'Our own words are shortened, because that saves a segment.',
-    message: smsOf({ contact: { email: null, phone: '020 7946 0018', line: null } }),
+    message: smsOf({ location: `Room 3\n${PLACE}`, contact: { email: null, phone: '020 7946 0018', line: null } }),
   },
   { name: 'sms-change', title: 'Change', note: 'With the old and the new time.', message: smsOf({ earlier: MOVED }) },
   { name: 'sms-reminder', title: 'Reminder', note: 'The place is on one line.', message: smsOf({ kind: 'reminder' }) },
@@ -150,7 +150,7 @@ export const TEXT_MESSAGES: GalleryMessage[] = [
   },
   {
     name: 'sms-new-york',
-    title: 'Reminder in New York',
+    title: 'Reminder in another zone',
     note: 'A zone is abbreviated as its people do.',
     message: smsOf({
       kind: 'reminder',
@@ -161,8 +161,8 @@ export const TEXT_MESSAGES: GalleryMessage[] = [
   },
   {
     name: 'sms-long-name',
-    title: 'Letters outside GSM-7',
-    note: 'A second and a third segment are spent before anything is left out.',
+    title: 'Letters beyond the usual ones',
+    note: 'Letters outside GSM-7 need more segments. Three are spent before anything is left out.',
     message: smsOf({
       company: 'Kancelaria Świętochłowski i Wspólnicy',
       timeZone: 'Europe/Warsaw',
