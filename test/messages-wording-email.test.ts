@@ -154,6 +154,8 @@ test('the HTML is made of the text: paragraphs, line breaks, labels and links, w
     html.includes('<strong>When:</strong> now<br>\n<strong>Where:</strong> &lt;b&gt;&amp;&quot;&#39;<br>\nsee '),
   );
   assert.ok(html.includes('<a href="https://m.example/a?b=1&amp;c=2">https://m.example/a?b=1&amp;c=2</a>.</p>'));
+  const together = 'At <span style="white-space:nowrap">14:30–15:30</span>, 020&nbsp;7946&nbsp;0018</p>';
+  assert.ok(htmlOf('At 14:30–15:30, 020 7946 0018', '').includes(together));
   assert.ok(!htmlOf('javascript:alert(1) data:text/html,x', '').includes('href'));
 });
 

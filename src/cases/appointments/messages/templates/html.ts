@@ -24,6 +24,12 @@ function lineOf(line: string): string {
   return (label && `<strong>${label.trimEnd()}</strong> `) + withLinks(line.slice(label.length));
 }
 
+/** Keeps "14:30–15:30" and "020 7946 0018" on one line. */
+const keepTogether = (text: string): string =>
+  escapeHtml(text)
+    .replace(/\d\d:\d\d–\d\d:\d\d/g, '<span style="white-space:nowrap">$&</span>')
+    .replace(/(?<=\d) (?=\d)/g, '&nbsp;');
+
 /** Links the addresses of the web, without the punctuation that ends the sentence. */
 function withLinks(text: string): string {
   let html = '';
@@ -32,10 +38,10 @@ function withLinks(text: string): string {
     let end = index + match.length;
     while (PUNCTUATION.has(text.charAt(end - 1))) end--;
     const address = escapeHtml(text.slice(index, end));
-    html += `${escapeHtml(text.slice(shown, index))}<a href="${address}">${address}</a>`;
+    html += `${keepTogether(text.slice(shown, index))}<a href="${address}">${address}</a>`;
     shown = end;
   }
-  return html + escapeHtml(text.slice(shown));
+  return html + keepTogether(text.slice(shown));
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
