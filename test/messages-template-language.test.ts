@@ -176,5 +176,11 @@ test('Sections of very many fields are not looked into', () => {
       .reduce((text, name) => `{{#${name}}}${text}{{/${name}}}{{^${name}}}{{x}}{{/${name}}}`, '{{x}}');
   const shows = (text: string) => alwaysShows(parseTemplate(text, [...names, 'x']).template as Template, ['x']);
   assert.equal(shows(nested(MAX_SECTION_DEPTH)), true);
-  assert.equal(shows(names.map((name) => `{{#${name}}}{{x}}{{/${name}}}`).join('')), false);
+  // Shown by the first field that has a value or, after the last, because it has none.
+  const chain = (length: number): string => {
+    const links = names.slice(1, length).map((name, i) => `{{^f${i}}}{{#${name}}}{{x}}{{/${name}}}{{/f${i}}}`);
+    return `{{#f0}}{{x}}{{/f0}}${links.join('')}{{^f${length - 1}}}{{x}}{{/f${length - 1}}}`;
+  };
+  assert.equal(shows(chain(8)), true);
+  assert.equal(shows(chain(9)), false);
 });

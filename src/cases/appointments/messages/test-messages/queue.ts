@@ -3,6 +3,7 @@ import type { Database } from '../../../../kernel/database/database.ts';
 import { nextAttemptAt, PROVIDER_SCHEDULE } from '../../../../kernel/jobs/backoff.ts';
 import { MAX_REASON_LENGTH } from '../../../../kernel/jobs/failure-reason.ts';
 import type { JobKey, JobQueue, Lease } from '../../../../kernel/jobs/job-queue.ts';
+import { retryUntilRecorded } from '../../../../kernel/jobs/retry-write.ts';
 import { stripNul } from '../../../../kernel/sql/inputs.ts';
 import { type Clock, type Instant, toSql } from '../../../../kernel/time/time.ts';
 import { type Channel, DeliveryError, type EmailSender, type SmsSender } from '../message.ts';
@@ -57,7 +58,8 @@ export function testMessageQueue({ db, clock, logger, senders, random = Math.ran
       logger.warn({ company: company_id, message: id, channel: row.channel, reason }, 'test message not sent');
       return;
     }
-    await record('sent', null);
+    const recording = { signal: lease.signal, logger, subject: 'test message result', giveUpOnError: true };
+    await retryUntilRecorded(recording, () => record('sent', null));
   }
 
   async function send({ channel, recipient, subject, content, ...row }: StartedTest, signal: AbortSignal) {
