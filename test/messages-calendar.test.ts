@@ -159,6 +159,7 @@ test('a reminder updates an entry that is out of date, under a higher sequence',
   const company = await app.company();
   for (const [change, due, name, expected] of [
     [MOVE, '2026-06-29T09:00:00Z', 'DTSTART', 'DTSTART:20260630T090000Z'],
+    [{ start_time: '2026-06-29 14:45:00' }, '2026-06-28T13:45:00Z', 'DTSTART', 'DTSTART:20260629T134500Z'],
     [{ end_time: '2026-06-29 16:00:00' }, REMINDER_DUE, 'DTEND', 'DTEND:20260629T150000Z'],
     [{ location: 'Room 2' }, REMINDER_DUE, 'LOCATION', 'LOCATION:Room 2'],
   ] as const) {

@@ -98,6 +98,14 @@ for (const channel of ['email', 'sms'] as const) {
     assert.deepEqual(await sent(), [[channel, 'reminder', OLD, undefined]]);
     await ok(company.delete(path));
     await ok(company.post(`${path}/restore`));
+    const states = (await ok(company.get(`${path}/messages`))).map(({ kind, state }: Record<string, string>) => [
+      kind,
+      state,
+    ]);
+    assert.deepEqual(states.sort(), [
+      ['cancellation', 'cancelled'],
+      ['reminder', 'sent'],
+    ]);
     assert.deepEqual(await sent(), []);
     await ok(company.patch(`${path}/outcome`, { cancelled: true }));
     assert.deepEqual(await sent(), [[channel, 'cancellation', OLD, OLD]]);
@@ -122,6 +130,19 @@ for (const channel of ['email', 'sms'] as const) {
       const texts = said.map(([, text]) => text).sort();
       assert.deepEqual(texts, fails ? [] : ['cancellation', 'reminder']);
     }
+  });
+
+  test(`a deletion that did not see that the reminder by ${channel} was being sent is made up for`, async () => {
+    const company = await app.company();
+    const { id } = await book(company, remind);
+    app.clock.set(REMINDER_DUE);
+    // As a statement writes it whose snapshot of the messages is older than the sending.
+    const unseen = 'UPDATE appointments SET deleted_at = now(), version = version + 1 WHERE id = $1';
+    post.during = async ({ kind }) => {
+      if (kind === 'reminder') await app.sql(unseen, [id]);
+    };
+    const texts = (await sent()).map(([, text]) => text);
+    assert.deepEqual(texts, ['cancellation', 'reminder']);
   });
 
   test(`what an earlier release sent by ${channel} is known by the start that the message was made for`, async () => {

@@ -565,7 +565,7 @@ export type Message = {
   appointment_id: string;
   /** How the message is sent. */
   channel: 'email' | 'sms';
-  /** A cancellation follows a confirmation that was sent, when the appointment is deleted or cancelled. */
+  /** A cancellation goes to each recipient that a message has reached, when the appointment is deleted or cancelled. */
   kind: 'confirmation' | 'reminder' | 'cancellation';
   /** State of the message. */
   state: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';

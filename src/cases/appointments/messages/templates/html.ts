@@ -8,7 +8,7 @@ export function htmlOf(text: string, subject: string): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(subject)}</title></head>
 <body style="margin:0;padding:16px;background:#fff;color:#222;font:16px/1.5 Arial,sans-serif">
-<div style="max-width:560px;overflow-wrap:anywhere;word-break:break-word">
+<div style="max-width:640px;overflow-wrap:anywhere;word-break:break-word">
 ${paragraphs.join('\n')}
 </div>
 </body></html>
