@@ -143,6 +143,10 @@ export const EVENT_SNAPSHOTS: Record<string, TObject> = {
     sender_name: nullableText,
     sender_address: nullableText,
     contact_email: nullableText,
+    client_contact_email: nullableText,
+    client_contact_phone: nullableText,
+    contact_line: nullableText,
+    message_signature: nullableText,
     ...creationTimes,
   }),
   customer: record({
@@ -195,6 +199,13 @@ export const EVENT_SNAPSHOTS: Record<string, TObject> = {
     payments: Type.Array(payment),
     ...creationTimes,
     cancelled_at: nullableText,
+  }),
+  message_template: record({
+    message: oneOf('confirmation', 'change', 'reminder', 'cancellation'),
+    subject: nullableText,
+    email_text: nullableText,
+    sms_text: nullableText,
+    updated_at: text,
   }),
   message: record({
     id: text,

@@ -328,7 +328,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -362,21 +363,20 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -416,7 +416,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -463,21 +464,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -504,21 +503,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -549,21 +546,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -603,21 +598,19 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
     ), withdrawn AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
       FROM a
-     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+     WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id AND m.state = 'scheduled' AND m.kind <> 'cancellation'
   ), cancellations AS (
     INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -1425,7 +1418,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -1459,21 +1453,20 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -1513,7 +1506,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -1892,7 +1886,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -1926,21 +1921,20 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -1980,7 +1974,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -2355,7 +2350,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -2389,21 +2385,20 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -2443,7 +2438,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -2833,7 +2829,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-     AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+     AND m.channel = x.channel AND m.kind = x.kind
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -2869,21 +2866,20 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
             (left(input.cancellation_id::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-            'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+            r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
        FROM a JOIN input USING (nth) CROSS JOIN LATERAL (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND true AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
+SELECT c.channel, c.recipient FROM messages c
+ WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.state IN ('sending', 'sent') AND c.kind <> 'cancellation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
    SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND true AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) r
+    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.state IN ('sending', 'sent') AND later.channel = c.channel AND lower(coalesce(later.sent_to, later.recipient)) = lower(coalesce(c.sent_to, c.recipient))
+      AND CASE later.kind WHEN 'cancellation' THEN later.sequence >= c.sequence
+                          ELSE (later.sequence, later.id) > (c.sequence, c.id) END)) r
       WHERE a.end_at > a.now
      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
        WHERE kind = 'cancellation' AND state = 'scheduled'
@@ -2925,7 +2921,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
       FROM a JOIN input USING (nth), unnest(input.withdrawn_channels, input.withdrawn_kinds, input.withdrawn_states)
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-       AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+       AND m.channel = x.channel AND m.kind = x.kind
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now

@@ -14,8 +14,8 @@ SELECT 1 FROM webhook_endpoints w WHERE w.company_id = c.id AND w.state = 'activ
 
 -- companies.insert (writes; pool: short)
 WITH c AS (
-  INSERT INTO companies (id, name, time_zone, phone_region, terms, payment_terms, reminder_lead_days, sender_name, sender_address, contact_email, created_at, updated_at)
-  SELECT $1::uuid, d.name, d.time_zone, d.phone_region, d.terms, d.payment_terms, d.reminder_lead_days, d.sender_name, d.sender_address, d.contact_email, $3::timestamptz, $3::timestamptz
+  INSERT INTO companies (id, name, time_zone, phone_region, terms, payment_terms, reminder_lead_days, sender_name, sender_address, contact_email, client_contact_email, client_contact_phone, contact_line, message_signature, created_at, updated_at)
+  SELECT $1::uuid, d.name, d.time_zone, d.phone_region, d.terms, d.payment_terms, d.reminder_lead_days, d.sender_name, d.sender_address, d.contact_email, d.client_contact_email, d.client_contact_phone, d.contact_line, d.message_signature, $3::timestamptz, $3::timestamptz
     FROM json_populate_record(NULL::companies, $2::json) d WHERE now() AT TIME ZONE d.time_zone IS NOT NULL
   RETURNING *
 ), event AS (
@@ -23,12 +23,12 @@ WITH c AS (
    SELECT c.id, '00000000-0000-0000-0000-000000000000'::uuid, c.id, 'company.created', $3::timestamptz::timestamptz, $4::json::json
      FROM c
 )
-SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM c;
+SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'client_contact_email', c.client_contact_email, 'client_contact_phone', c.client_contact_phone, 'contact_line', c.contact_line, 'message_signature', c.message_signature, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM c;
 
 -- companies.list (reads; pool: search)
 WITH listed AS NOT MATERIALIZED (SELECT c.* FROM companies c WHERE true)
 SELECT (SELECT count(*)::int FROM listed) AS total,
-       (SELECT coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(c.name), c.id), '[]')::text
+       (SELECT coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'client_contact_email', c.client_contact_email, 'client_contact_phone', c.client_contact_phone, 'contact_line', c.contact_line, 'message_signature', c.message_signature, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(c.name), c.id), '[]')::text
           FROM (SELECT * FROM listed c ORDER BY lower(c.name), c.id
                  LIMIT $1::int OFFSET $2::int) c) AS json;
 
@@ -39,27 +39,27 @@ SELECT 1 FROM companies WHERE id = $1::uuid
 -- companies.search (reads; pool: search)
 WITH listed AS MATERIALIZED (SELECT c.* FROM companies c WHERE true AND (lower(c.name) LIKE lower($3::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,
-       (SELECT coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(c.name), c.id), '[]')::text
+       (SELECT coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'client_contact_email', c.client_contact_email, 'client_contact_phone', c.client_contact_phone, 'contact_line', c.contact_line, 'message_signature', c.message_signature, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY lower(c.name), c.id), '[]')::text
           FROM (SELECT * FROM listed c ORDER BY lower(c.name), c.id
                  LIMIT $1::int OFFSET $2::int) c) AS json;
 
 -- companies.show (reads; pool: short)
-SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM companies c WHERE c.id = $1::uuid;
+SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'client_contact_email', c.client_contact_email, 'client_contact_phone', c.client_contact_phone, 'contact_line', c.contact_line, 'message_signature', c.message_signature, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM companies c WHERE c.id = $1::uuid;
 
 -- companies.update (writes; pool: short)
 WITH old AS (
   SELECT c.* FROM companies c WHERE c.id = $1::uuid FOR NO KEY UPDATE
 ), c AS (
   UPDATE companies c
-     SET (name, time_zone, phone_region, terms, payment_terms, reminder_lead_days, sender_name, sender_address, contact_email) = (
-           SELECT name, time_zone, phone_region, terms, payment_terms, reminder_lead_days, sender_name, sender_address, contact_email FROM json_populate_record(c, $2::json) d WHERE now() AT TIME ZONE d.time_zone IS NOT NULL),
+     SET (name, time_zone, phone_region, terms, payment_terms, reminder_lead_days, sender_name, sender_address, contact_email, client_contact_email, client_contact_phone, contact_line, message_signature) = (
+           SELECT name, time_zone, phone_region, terms, payment_terms, reminder_lead_days, sender_name, sender_address, contact_email, client_contact_email, client_contact_phone, contact_line, message_signature FROM json_populate_record(c, $2::json) d WHERE now() AT TIME ZONE d.time_zone IS NOT NULL),
          updated_at = $3::timestamptz
     FROM old WHERE c.id = old.id
   RETURNING c.*
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-   SELECT c.id, '00000000-0000-0000-0000-000000000000'::uuid, c.id, 'company.updated', $3::timestamptz::timestamptz, $4::json::json, (SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) FROM old c)
+   SELECT c.id, '00000000-0000-0000-0000-000000000000'::uuid, c.id, 'company.updated', $3::timestamptz::timestamptz, $4::json::json, (SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'client_contact_email', c.client_contact_email, 'client_contact_phone', c.client_contact_phone, 'contact_line', c.contact_line, 'message_signature', c.message_signature, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) FROM old c)
      FROM c
 )
-SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM c;
+SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'client_contact_email', c.client_contact_email, 'client_contact_phone', c.client_contact_phone, 'contact_line', c.contact_line, 'message_signature', c.message_signature, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM c;
 

@@ -67,7 +67,11 @@ SELECT json_build_object('id', u.id, 'case_id', u.case_id, 'title', u.title, 'fi
 -- customers.update (writes; pool: short)
 WITH old AS (SELECT u.* FROM customers u WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND u.removed_at IS NULL AND u.id = $3::uuid FOR NO KEY UPDATE), u AS (
   UPDATE customers u
-     SET (title, first_names, last_name, email, phone, phone_e164) = (SELECT title, first_names, last_name, email, phone, phone_e164 FROM json_populate_record(u, $4::json)),
+     SET (title, first_names, last_name, email, phone, phone_e164, former_emails) = (
+           SELECT d.title, d.first_names, d.last_name, d.email, d.phone, d.phone_e164, CASE WHEN lower(d.email) IS NOT DISTINCT FROM lower(u.email) OR coalesce(u.email, '') = ''
+                THEN u.former_emails
+                ELSE (lower(u.email) || u.former_emails)[1:10] END
+             FROM json_populate_record(u, $4::json) d),
          updated_at = $5::timestamptz
     FROM old WHERE u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id
   RETURNING u.*

@@ -42,6 +42,10 @@ WHERE v.company_id = $1::uuid AND v.id = $2::uuid AND v.case_id = $3::uuid;
 SELECT 1 FROM messages m
 WHERE m.company_id = $1::uuid AND m.id = $2::uuid AND m.case_id = $3::uuid;
 
+-- history.find_message_template (reads; pool: short)
+SELECT 1 FROM message_templates t
+WHERE t.company_id = $1::uuid AND md5(t.message)::uuid = $2::uuid AND '00000000-0000-0000-0000-000000000000'::uuid = $3::uuid;
+
 -- history.find_tag (reads; pool: short)
 SELECT 1 FROM custom_tags t
 WHERE t.company_id = $1::uuid AND md5(t.tag)::uuid = $2::uuid AND '00000000-0000-0000-0000-000000000000'::uuid = $3::uuid;

@@ -63,32 +63,6 @@ SELECT coalesce((SELECT json_agg(json_build_object('id', m.id, 'appointment_id',
        (SELECT count(*)::int FROM messages
          WHERE company_id = $1::uuid AND ($2::text[] IS NULL OR state = ANY ($2::text[]))) AS total;
 
--- messages.record_confirmation_sent (writes; pool: short)
-WITH a AS (
-  SELECT * FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid FOR SHARE
-), locked AS MATERIALIZED (
-  SELECT json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM a JOIN messages m ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
-   WHERE m.id = $4::uuid AND m.state <> 'sent' FOR NO KEY UPDATE OF m
-), m AS (
-  UPDATE messages m
-     SET state = 'sent', sent_at = $8::timestamptz, sent_to = $5::text, provider_id = $6::text,
-         updated_at = $8::timestamptz, lease_by = NULL, lease_until = NULL
-    FROM locked WHERE m.company_id = $1::uuid AND m.case_id = $2::uuid
-   AND m.appointment_id = $3::uuid AND m.id = $4::uuid RETURNING m.*
-), event AS (
-  INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-   SELECT m.company_id, m.case_id, m.id, 'message.sent', $8::timestamptz::timestamptz, $9::json::json, locked.before
-     FROM m, locked
-)
-INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at,
-                      updated_at, recipient)
-SELECT a.company_id, a.case_id, a.id, $7::uuid, 'email', 'cancellation', a.start_at, 'scheduled',
-       $8::timestamptz, $8::timestamptz, $8::timestamptz, $5::text
-  FROM m, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $8::timestamptz
-ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
-  WHERE kind = 'cancellation' AND state = 'scheduled'
-DO NOTHING;
-
 -- messages.record_failure (writes; pool: short)
   WITH locked AS MATERIALIZED (
     SELECT json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM messages m
@@ -117,37 +91,69 @@ SELECT 1 FROM messages o
   SELECT state FROM m;
 
 -- messages.record_sent (writes; pool: short)
-WITH sent AS (
+WITH delivered AS (
+  SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS appointment_id,
+         $4::uuid AS id, $5::text AS sent_to, $6::text AS provider_id, $7::uuid AS cancellation_id
+), a AS (
+  SELECT * FROM appointments
+   WHERE (company_id, case_id, id) IN (SELECT company_id, case_id, appointment_id FROM delivered)
+     FOR SHARE
+), sent AS (
   SELECT delivered.*, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before
-    FROM (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS appointment_id,
-         $4::uuid AS id, $5::text AS sent_to, $6::text AS provider_id) delivered JOIN messages m ON m.company_id = delivered.company_id AND m.case_id = delivered.case_id AND m.appointment_id = delivered.appointment_id AND m.id = delivered.id
+    FROM delivered JOIN a ON delivered.company_id = a.company_id AND delivered.case_id = a.case_id AND delivered.appointment_id = a.id JOIN messages m ON m.company_id = delivered.company_id AND m.case_id = delivered.case_id AND m.appointment_id = delivered.appointment_id AND m.id = delivered.id
    WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m
 ), m AS (
-  UPDATE messages m SET state = 'sent', sent_at = $7::timestamptz, sent_to = sent.sent_to, provider_id = sent.provider_id,
-                        updated_at = $7::timestamptz, lease_by = NULL, lease_until = NULL
+  UPDATE messages m SET state = 'sent', sent_at = $8::timestamptz, sent_to = sent.sent_to, provider_id = sent.provider_id,
+                        updated_at = $8::timestamptz, lease_by = NULL, lease_until = NULL
     FROM sent WHERE m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id RETURNING m.*
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-   SELECT m.company_id, m.case_id, m.id, 'message.sent', $7::timestamptz::timestamptz, $8::json::json, sent.before
+   SELECT m.company_id, m.case_id, m.id, 'message.sent', $8::timestamptz::timestamptz, $9::json::json, sent.before
      FROM m JOIN sent ON m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id
+), cancellations AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at,
+                        updated_at, recipient)
+  SELECT a.company_id, a.case_id, a.id, sent.cancellation_id, m.channel, 'cancellation', a.start_at, 'scheduled',
+         $8::timestamptz, $8::timestamptz, $8::timestamptz, m.recipient
+    FROM m JOIN sent ON m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+   WHERE m.kind <> 'cancellation' AND (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $8::timestamptz
+  ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+    WHERE kind = 'cancellation' AND state = 'scheduled'
+  DO NOTHING
 )
 SELECT m.id FROM m;
 
 -- messages.record_sent_many (writes; pool: short)
-WITH sent AS (
+WITH delivered AS (
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[],
+                       $5::text[], $6::text[], $7::uuid[])
+       AS t (company_id, case_id, appointment_id, id, sent_to, provider_id, cancellation_id)
+), a AS (
+  SELECT * FROM appointments
+   WHERE (company_id, case_id, id) IN (SELECT company_id, case_id, appointment_id FROM delivered)
+     FOR SHARE SKIP LOCKED
+), sent AS (
   SELECT delivered.*, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before
-    FROM (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[],
-                       $5::text[], $6::text[])
-       AS t (company_id, case_id, appointment_id, id, sent_to, provider_id)) delivered JOIN messages m ON m.company_id = delivered.company_id AND m.case_id = delivered.case_id AND m.appointment_id = delivered.appointment_id AND m.id = delivered.id
+    FROM delivered JOIN a ON delivered.company_id = a.company_id AND delivered.case_id = a.case_id AND delivered.appointment_id = a.id JOIN messages m ON m.company_id = delivered.company_id AND m.case_id = delivered.case_id AND m.appointment_id = delivered.appointment_id AND m.id = delivered.id
    WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m SKIP LOCKED
 ), m AS (
-  UPDATE messages m SET state = 'sent', sent_at = $7::timestamptz, sent_to = sent.sent_to, provider_id = sent.provider_id,
-                        updated_at = $7::timestamptz, lease_by = NULL, lease_until = NULL
+  UPDATE messages m SET state = 'sent', sent_at = $8::timestamptz, sent_to = sent.sent_to, provider_id = sent.provider_id,
+                        updated_at = $8::timestamptz, lease_by = NULL, lease_until = NULL
     FROM sent WHERE m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id RETURNING m.*
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-   SELECT m.company_id, m.case_id, m.id, 'message.sent', $7::timestamptz::timestamptz, $8::json::json, sent.before
+   SELECT m.company_id, m.case_id, m.id, 'message.sent', $8::timestamptz::timestamptz, $9::json::json, sent.before
      FROM m JOIN sent ON m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id
+), cancellations AS (
+  INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at,
+                        updated_at, recipient)
+  SELECT a.company_id, a.case_id, a.id, sent.cancellation_id, m.channel, 'cancellation', a.start_at, 'scheduled',
+         $8::timestamptz, $8::timestamptz, $8::timestamptz, m.recipient
+    FROM m JOIN sent ON m.company_id = sent.company_id AND m.case_id = sent.case_id AND m.appointment_id = sent.appointment_id AND m.id = sent.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+   WHERE m.kind <> 'cancellation' AND (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > $8::timestamptz
+  ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+    WHERE kind = 'cancellation' AND state = 'scheduled'
+  DO NOTHING
 )
 SELECT m.id FROM m;
 
@@ -224,10 +230,7 @@ UPDATE messages w SET lease_until = $1::timestamptz FROM held h WHERE w.company_
     SELECT m.* FROM claimed JOIN a ON claimed.company_id = a.company_id AND claimed.case_id = a.case_id AND claimed.appointment_id = a.id JOIN messages m ON m.company_id = claimed.company_id AND m.case_id = claimed.case_id AND m.appointment_id = claimed.appointment_id AND m.id = claimed.id
      WHERE m.lease_by = claimed.lease AND m.state NOT IN ('sent', 'failed', 'cancelled', 'skipped') FOR NO KEY UPDATE OF m
   ), decided AS (
-    SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, CASE
-WHEN m.kind = 'cancellation' THEN m.recipient
-WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient,
-           CASE
+    SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version AS sequence, CASE
 WHEN m.withdrawn OR m.state = 'sending' AND EXISTS (
 SELECT 1 FROM messages o
  WHERE o.company_id = m.company_id AND o.case_id = m.case_id AND o.appointment_id = m.appointment_id
@@ -237,61 +240,113 @@ SELECT 1 FROM messages o
    AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND m.resend_of IS NOT NULL)) THEN 'cancelled'
 WHEN m.kind = 'cancellation' THEN CASE
   WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
-  WHEN EXISTS (SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-                  AND c.kind = 'confirmation' AND c.state = 'sending') THEN 'behind'
-  WHEN NOT EXISTS (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND c.id <> m.id AND lower(c.recipient) = lower(m.recipient) AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
-   SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND later.id <> m.id AND lower(later.recipient) = lower(m.recipient) AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) THEN 'cancelled'
-  WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+  WHEN EXISTS (SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = m.channel
+                  AND c.kind <> 'cancellation' AND c.state = 'sending') THEN 'behind'
+  WHEN told.id IS NULL THEN 'cancelled'
+  WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $7::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
   ELSE 'sending' END
 WHEN a.deleted_at IS NOT NULL OR a.cancelled = 1 THEN 'cancelled'
 WHEN m.kind = 'reminder' AND m.start_at <> a.start_at THEN 'cancelled'
 WHEN m.kind = 'reminder' AND m.resend_of IS NULL
      AND NOT CASE m.channel WHEN 'email' THEN a.email_reminder ELSE a.sms_reminder END THEN 'cancelled'
 WHEN CASE m.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END IS NULL THEN 'skipped'
-WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
-WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + interval '15 minutes' > $6::timestamptz THEN 'wait'
+WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $7::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + interval '15 minutes' > $7::timestamptz THEN 'wait'
 WHEN m.kind = 'confirmation' AND EXISTS (
 SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = m.channel AND c.kind = 'confirmation'
    AND c.state = 'sending' AND c.id < m.id) THEN 'behind'
-ELSE 'sending' END AS decision
+ELSE 'sending' END AS decision,
+           r.recipient, CASE m.kind
+WHEN 'confirmation' THEN m.channel = 'email'
+WHEN 'cancellation' THEN entry.id IS NOT NULL
+ELSE entry.id IS NOT NULL AND CASE
+  WHEN entry.told_start_at IS NULL THEN entry.start_at <> a.start_at
+  ELSE (entry.told_start_at, entry.told_end_at, entry.told_location, entry.told_join_url)
+       IS DISTINCT FROM (a.start_at, a.end_at, a.location, a.join_url) END END AS has_entry,
+           CASE m.kind WHEN 'cancellation' THEN coalesce(told.told_start_at, told.start_at) ELSE a.start_at END AS told_start_at,
+           CASE m.kind WHEN 'cancellation'
+                       THEN coalesce(told.told_end_at, told.start_at + (a.end_at - a.start_at))
+                       ELSE a.end_at END AS told_end_at,
+           CASE WHEN m.kind = 'cancellation' AND told.told_start_at IS NOT NULL THEN told.told_location
+                ELSE a.location END AS told_location,
+           CASE WHEN m.kind <> 'cancellation' THEN a.join_url END AS told_join_url,
+           coalesce(told.told_start_at, told.start_at) AS earlier_start_at, told.told_end_at AS earlier_end_at,
+           CASE WHEN told.told_start_at IS NULL THEN a.location ELSE told.told_location END AS earlier_location
       FROM m JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+     CROSS JOIN LATERAL (SELECT CASE
+WHEN m.kind = 'cancellation' THEN m.recipient
+WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient) r
+     LEFT JOIN LATERAL (
+       SELECT * FROM messages c
+        WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.id <> m.id AND c.channel = m.channel AND c.state IN ('sending', 'sent')
+          AND lower(c.recipient) = lower(r.recipient) AND c.sequence > 0 AND true
+        ORDER BY c.sequence DESC, c.kind = 'cancellation' DESC, c.id DESC LIMIT 1
+     ) told ON told.kind <> 'cancellation'
+     LEFT JOIN LATERAL (
+       SELECT * FROM messages c
+        WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.id <> m.id AND c.channel = m.channel AND c.state IN ('sending', 'sent')
+          AND lower(c.recipient) = lower(r.recipient) AND c.sequence > 0 AND c.channel = 'email' AND (c.kind <> 'reminder' OR c.organizer_name IS NOT NULL)
+        ORDER BY c.sequence DESC, c.kind = 'cancellation' DESC, c.id DESC LIMIT 1
+     ) entry ON entry.kind <> 'cancellation'
+  ), d AS (
+    SELECT decided.*,
+           CASE WHEN decided.has_entry THEN coalesce(first.name, nullif(o.sender_name, ''), o.name)
+                END AS organizer_name,
+           CASE WHEN decided.has_entry
+                THEN coalesce(CASE WHEN first.name IS NULL THEN nullif(o.sender_address, '') ELSE first.address END,
+                              $6::text) END AS organizer_address
+      FROM decided JOIN a ON decided.company_id = a.company_id AND decided.case_id = a.case_id AND decided.appointment_id = a.id JOIN companies o ON o.id = a.company_id
+     LEFT JOIN LATERAL (
+       SELECT c.organizer_name AS name, c.organizer_address AS address FROM messages c
+        WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.organizer_name IS NOT NULL
+          AND (c.state IN ('sending', 'sent') OR c.doubts > 0)
+        ORDER BY c.sequence, c.id LIMIT 1
+     ) first ON true
   ), started AS (
     UPDATE messages s
        SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
            attempts = s.attempts + (d.decision = 'sending')::int,
-           sequence = CASE d.decision WHEN 'sending' THEN d.version ELSE s.sequence END,
+           sequence = CASE d.decision WHEN 'sending' THEN d.sequence ELSE s.sequence END,
            recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
+           told_start_at = CASE d.decision WHEN 'sending' THEN d.told_start_at ELSE s.told_start_at END,
+           told_end_at = CASE d.decision WHEN 'sending' THEN d.told_end_at ELSE s.told_end_at END,
+           told_location = CASE d.decision WHEN 'sending' THEN d.told_location ELSE s.told_location END,
+           told_join_url = CASE d.decision WHEN 'sending' THEN d.told_join_url ELSE s.told_join_url END,
+           organizer_name = CASE d.decision WHEN 'sending' THEN d.organizer_name ELSE s.organizer_name END,
+           organizer_address = CASE d.decision WHEN 'sending' THEN d.organizer_address ELSE s.organizer_address END,
            lease_by = CASE d.decision WHEN 'sending' THEN s.lease_by END,
            lease_until = CASE d.decision WHEN 'sending' THEN s.lease_until
-                                         WHEN 'behind' THEN $7::timestamptz
+                                         WHEN 'behind' THEN $8::timestamptz
                                          WHEN 'wait' THEN s.due_at + interval '15 minutes' END,
            last_error = CASE WHEN d.decision = 'failed' AND s.last_error IS NULL
                              THEN 'The deadline passed while the message was being sent.' ELSE s.last_error END,
-           updated_at = $6::timestamptz
-      FROM decided d WHERE s.company_id = d.company_id AND s.case_id = d.case_id AND s.appointment_id = d.appointment_id AND s.id = d.id
+           updated_at = $7::timestamptz
+      FROM d WHERE s.company_id = d.company_id AND s.case_id = d.case_id AND s.appointment_id = d.appointment_id AND s.id = d.id
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-     SELECT m.company_id, m.case_id, m.id, 'message.failed', $6::timestamptz::timestamptz, $8::json::json, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+     SELECT m.company_id, m.case_id, m.id, 'message.failed', $7::timestamptz::timestamptz, $9::json::json, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
        FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id WHERE d.decision = 'failed'
   )
   SELECT m.id, d.decision, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts AS uncertain_attempts,
-         to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start,
-         to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, a.location, a.join_url, a.version, d.recipient, o.name AS company,
-         o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
-         nullif(o.sender_address, '') AS sender_address, v.name AS adviser, (
-SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
- WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(CASE
-WHEN m.kind = 'cancellation' THEN m.recipient
-WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END)
- ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
-    FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+         to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, to_char(d.told_start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start,
+         to_char(d.told_end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, d.told_location AS location, d.told_join_url AS join_url,
+         to_char(d.earlier_start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS earlier_start, to_char(d.earlier_end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS earlier_end,
+         d.earlier_location, d.sequence AS version, d.recipient, d.organizer_name, d.organizer_address,
+         o.name AS company, o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
+         nullif(o.sender_address, '') AS sender_address, o.client_contact_email, o.client_contact_phone,
+         o.contact_line, o.message_signature, v.name AS adviser, (
+SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_name', u.last_name)
+  FROM customers u
+ WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
+   WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
+   ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
+ ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+         (
+SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
+  FROM message_templates t
+ WHERE t.company_id = m.company_id
+   AND (t.message = m.kind OR m.kind = 'confirmation' AND t.message = 'change')) AS own_texts
+    FROM d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
     JOIN companies o ON o.id = a.company_id
     JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id;
 
@@ -308,10 +363,7 @@ WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END)
     SELECT m.* FROM claimed JOIN a ON claimed.company_id = a.company_id AND claimed.case_id = a.case_id AND claimed.appointment_id = a.id JOIN messages m ON m.company_id = claimed.company_id AND m.case_id = claimed.case_id AND m.appointment_id = claimed.appointment_id AND m.id = claimed.id
      WHERE m.lease_by = claimed.lease AND m.state NOT IN ('sent', 'failed', 'cancelled', 'skipped') FOR NO KEY UPDATE OF m SKIP LOCKED
   ), decided AS (
-    SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, CASE
-WHEN m.kind = 'cancellation' THEN m.recipient
-WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient,
-           CASE
+    SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version AS sequence, CASE
 WHEN m.withdrawn OR m.state = 'sending' AND EXISTS (
 SELECT 1 FROM messages o
  WHERE o.company_id = m.company_id AND o.case_id = m.case_id AND o.appointment_id = m.appointment_id
@@ -321,61 +373,113 @@ SELECT 1 FROM messages o
    AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND m.resend_of IS NOT NULL)) THEN 'cancelled'
 WHEN m.kind = 'cancellation' THEN CASE
   WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
-  WHEN EXISTS (SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-                  AND c.kind = 'confirmation' AND c.state = 'sending') THEN 'behind'
-  WHEN NOT EXISTS (
-SELECT c.recipient FROM messages c
- WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = 'email'
-  AND c.state IN ('sending', 'sent') AND c.id <> m.id AND lower(c.recipient) = lower(m.recipient) AND c.kind = 'confirmation' AND c.recipient IS NOT NULL AND c.sequence > 0 AND NOT EXISTS (
-   SELECT 1 FROM messages later
-    WHERE later.company_id = a.company_id AND later.case_id = a.case_id AND later.appointment_id = a.id AND later.channel = 'email'
-  AND later.state IN ('sending', 'sent') AND later.id <> m.id AND lower(later.recipient) = lower(m.recipient) AND lower(later.recipient) = lower(c.recipient)
-      AND CASE later.kind WHEN 'confirmation' THEN (later.sequence, later.id) > (c.sequence, c.id)
-                          WHEN 'cancellation' THEN later.sequence >= c.sequence END)) THEN 'cancelled'
-  WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+  WHEN EXISTS (SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = m.channel
+                  AND c.kind <> 'cancellation' AND c.state = 'sending') THEN 'behind'
+  WHEN told.id IS NULL THEN 'cancelled'
+  WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $7::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
   ELSE 'sending' END
 WHEN a.deleted_at IS NOT NULL OR a.cancelled = 1 THEN 'cancelled'
 WHEN m.kind = 'reminder' AND m.start_at <> a.start_at THEN 'cancelled'
 WHEN m.kind = 'reminder' AND m.resend_of IS NULL
      AND NOT CASE m.channel WHEN 'email' THEN a.email_reminder ELSE a.sms_reminder END THEN 'cancelled'
 WHEN CASE m.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END IS NULL THEN 'skipped'
-WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $6::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
-WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + interval '15 minutes' > $6::timestamptz THEN 'wait'
+WHEN CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END <= $7::timestamptz THEN CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END
+WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + interval '15 minutes' > $7::timestamptz THEN 'wait'
 WHEN m.kind = 'confirmation' AND EXISTS (
 SELECT 1 FROM messages c WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.channel = m.channel AND c.kind = 'confirmation'
    AND c.state = 'sending' AND c.id < m.id) THEN 'behind'
-ELSE 'sending' END AS decision
+ELSE 'sending' END AS decision,
+           r.recipient, CASE m.kind
+WHEN 'confirmation' THEN m.channel = 'email'
+WHEN 'cancellation' THEN entry.id IS NOT NULL
+ELSE entry.id IS NOT NULL AND CASE
+  WHEN entry.told_start_at IS NULL THEN entry.start_at <> a.start_at
+  ELSE (entry.told_start_at, entry.told_end_at, entry.told_location, entry.told_join_url)
+       IS DISTINCT FROM (a.start_at, a.end_at, a.location, a.join_url) END END AS has_entry,
+           CASE m.kind WHEN 'cancellation' THEN coalesce(told.told_start_at, told.start_at) ELSE a.start_at END AS told_start_at,
+           CASE m.kind WHEN 'cancellation'
+                       THEN coalesce(told.told_end_at, told.start_at + (a.end_at - a.start_at))
+                       ELSE a.end_at END AS told_end_at,
+           CASE WHEN m.kind = 'cancellation' AND told.told_start_at IS NOT NULL THEN told.told_location
+                ELSE a.location END AS told_location,
+           CASE WHEN m.kind <> 'cancellation' THEN a.join_url END AS told_join_url,
+           coalesce(told.told_start_at, told.start_at) AS earlier_start_at, told.told_end_at AS earlier_end_at,
+           CASE WHEN told.told_start_at IS NULL THEN a.location ELSE told.told_location END AS earlier_location
       FROM m JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+     CROSS JOIN LATERAL (SELECT CASE
+WHEN m.kind = 'cancellation' THEN m.recipient
+WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS recipient) r
+     LEFT JOIN LATERAL (
+       SELECT * FROM messages c
+        WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.id <> m.id AND c.channel = m.channel AND c.state IN ('sending', 'sent')
+          AND lower(c.recipient) = lower(r.recipient) AND c.sequence > 0 AND true
+        ORDER BY c.sequence DESC, c.kind = 'cancellation' DESC, c.id DESC LIMIT 1
+     ) told ON told.kind <> 'cancellation'
+     LEFT JOIN LATERAL (
+       SELECT * FROM messages c
+        WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.id <> m.id AND c.channel = m.channel AND c.state IN ('sending', 'sent')
+          AND lower(c.recipient) = lower(r.recipient) AND c.sequence > 0 AND c.channel = 'email' AND (c.kind <> 'reminder' OR c.organizer_name IS NOT NULL)
+        ORDER BY c.sequence DESC, c.kind = 'cancellation' DESC, c.id DESC LIMIT 1
+     ) entry ON entry.kind <> 'cancellation'
+  ), d AS (
+    SELECT decided.*,
+           CASE WHEN decided.has_entry THEN coalesce(first.name, nullif(o.sender_name, ''), o.name)
+                END AS organizer_name,
+           CASE WHEN decided.has_entry
+                THEN coalesce(CASE WHEN first.name IS NULL THEN nullif(o.sender_address, '') ELSE first.address END,
+                              $6::text) END AS organizer_address
+      FROM decided JOIN a ON decided.company_id = a.company_id AND decided.case_id = a.case_id AND decided.appointment_id = a.id JOIN companies o ON o.id = a.company_id
+     LEFT JOIN LATERAL (
+       SELECT c.organizer_name AS name, c.organizer_address AS address FROM messages c
+        WHERE c.company_id = a.company_id AND c.case_id = a.case_id AND c.appointment_id = a.id AND c.organizer_name IS NOT NULL
+          AND (c.state IN ('sending', 'sent') OR c.doubts > 0)
+        ORDER BY c.sequence, c.id LIMIT 1
+     ) first ON true
   ), started AS (
     UPDATE messages s
        SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
            attempts = s.attempts + (d.decision = 'sending')::int,
-           sequence = CASE d.decision WHEN 'sending' THEN d.version ELSE s.sequence END,
+           sequence = CASE d.decision WHEN 'sending' THEN d.sequence ELSE s.sequence END,
            recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
+           told_start_at = CASE d.decision WHEN 'sending' THEN d.told_start_at ELSE s.told_start_at END,
+           told_end_at = CASE d.decision WHEN 'sending' THEN d.told_end_at ELSE s.told_end_at END,
+           told_location = CASE d.decision WHEN 'sending' THEN d.told_location ELSE s.told_location END,
+           told_join_url = CASE d.decision WHEN 'sending' THEN d.told_join_url ELSE s.told_join_url END,
+           organizer_name = CASE d.decision WHEN 'sending' THEN d.organizer_name ELSE s.organizer_name END,
+           organizer_address = CASE d.decision WHEN 'sending' THEN d.organizer_address ELSE s.organizer_address END,
            lease_by = CASE d.decision WHEN 'sending' THEN s.lease_by END,
            lease_until = CASE d.decision WHEN 'sending' THEN s.lease_until
-                                         WHEN 'behind' THEN $7::timestamptz
+                                         WHEN 'behind' THEN $8::timestamptz
                                          WHEN 'wait' THEN s.due_at + interval '15 minutes' END,
            last_error = CASE WHEN d.decision = 'failed' AND s.last_error IS NULL
                              THEN 'The deadline passed while the message was being sent.' ELSE s.last_error END,
-           updated_at = $6::timestamptz
-      FROM decided d WHERE s.company_id = d.company_id AND s.case_id = d.case_id AND s.appointment_id = d.appointment_id AND s.id = d.id
+           updated_at = $7::timestamptz
+      FROM d WHERE s.company_id = d.company_id AND s.case_id = d.case_id AND s.appointment_id = d.appointment_id AND s.id = d.id
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-     SELECT m.company_id, m.case_id, m.id, 'message.failed', $6::timestamptz::timestamptz, $8::json::json, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+     SELECT m.company_id, m.case_id, m.id, 'message.failed', $7::timestamptz::timestamptz, $9::json::json, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
        FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id WHERE d.decision = 'failed'
   )
   SELECT m.id, d.decision, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts AS uncertain_attempts,
-         to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start,
-         to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, a.location, a.join_url, a.version, d.recipient, o.name AS company,
-         o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
-         nullif(o.sender_address, '') AS sender_address, v.name AS adviser, (
-SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
- WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(CASE
-WHEN m.kind = 'cancellation' THEN m.recipient
-WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END)
- ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer
-    FROM decided d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
+         to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, to_char(d.told_start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS start,
+         to_char(d.told_end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS end, d.told_location AS location, d.told_join_url AS join_url,
+         to_char(d.earlier_start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS earlier_start, to_char(d.earlier_end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS earlier_end,
+         d.earlier_location, d.sequence AS version, d.recipient, d.organizer_name, d.organizer_address,
+         o.name AS company, o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
+         nullif(o.sender_address, '') AS sender_address, o.client_contact_email, o.client_contact_phone,
+         o.contact_line, o.message_signature, v.name AS adviser, (
+SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_name', u.last_name)
+  FROM customers u
+ WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
+   WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
+   ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
+ ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+         (
+SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
+  FROM message_templates t
+ WHERE t.company_id = m.company_id
+   AND (t.message = m.kind OR m.kind = 'confirmation' AND t.message = 'change')) AS own_texts
+    FROM d JOIN m ON m.company_id = d.company_id AND m.case_id = d.case_id AND m.appointment_id = d.appointment_id AND m.id = d.id JOIN a ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
     JOIN companies o ON o.id = a.company_id
     JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id;
 

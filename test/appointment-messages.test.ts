@@ -320,3 +320,20 @@ test('a confirmation is due immediately', async () => {
     }
   }
 });
+
+test('in a zone that skips a whole day, a reminder that would be due at the start is due one hour before', async () => {
+  app.clock.set('2011-12-01T00:00:00Z');
+  const company = await app.company({ timeZone: 'Pacific/Apia' });
+  // Apia had no 30 December 2011: the wall time of the start on that day is the start itself.
+  for (const [start, expected] of [
+    ['2011-12-31 10:00:00', '2011-12-30T19:00:00Z'],
+    ['2011-12-31 00:30:00', '2011-12-30T09:30:00Z'],
+    ['2012-01-01 10:00:00', '2011-12-30T20:00:00Z'],
+  ] as const) {
+    const end = start.replace(':00:00', ':45:00').replace(':30:00', ':45:00');
+    const times = { start_time: start, end_time: end };
+    const appointment = await book(company, { ...recipients(company), ...times, email_notification: true });
+    assert.equal(appointment.answer.email_notification, 'scheduled');
+    assert.equal(await due(appointment, 'email'), expected);
+  }
+});

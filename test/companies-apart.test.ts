@@ -341,6 +341,8 @@ const REFERENCES: Record<string, string[]> = {
   messages: ['company_id', 'case_id', 'appointment_id'],
   meetings: ['company_id', 'case_id', 'appointment_id'],
   video_accounts: ['company_id', 'adviser_id'],
+  message_templates: ['company_id'],
+  test_messages: ['company_id'],
   webhook_endpoints: ['company_id'],
   webhook_deliveries: ['company_id', 'endpoint_id'],
   webhook_notices: ['company_id', 'endpoint_id'],
@@ -419,6 +421,8 @@ async function fillTables(company: TestCompany, caseId = company.caseId): Promis
      VALUES ($1, $2, $2, 'failing', 'waiting', now())`,
     [company.companyId, endpointId],
   );
+  await company.patch('/manage/message-templates/reminder', { subject: 'Soon' });
+  await company.post('/manage/message-templates/reminder/test', { email: 'me@firm.example' });
   await company.post(`${company.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }
 

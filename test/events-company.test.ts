@@ -94,7 +94,8 @@ const CHANGES: Write[] = [
 
 /** The exact fields of a snapshot. */
 const COMPANY =
-  'id name time_zone phone_region terms payment_terms reminder_lead_days sender_name sender_address contact_email';
+  'id name time_zone phone_region terms payment_terms reminder_lead_days sender_name sender_address contact_email ' +
+  'client_contact_email client_contact_phone contact_line message_signature';
 const FIELDS: Record<string, string> = {
   company: `${COMPANY} created_at updated_at`,
   adviser: 'id email name active video_provider video_account created_at updated_at removed_at',

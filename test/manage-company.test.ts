@@ -44,6 +44,10 @@ test('a company begins with the default settings', async () => {
     sender_name: null,
     sender_address: null,
     contact_email: null,
+    client_contact_email: null,
+    client_contact_phone: null,
+    contact_line: null,
+    message_signature: null,
     created_at: '2026-06-01T09:00:00.000000Z',
     updated_at: '2026-06-01T09:00:00.000000Z',
   });
@@ -61,6 +65,10 @@ test('every setting can be changed, alone or together, and what is not sent stay
     sender_name: 'Jones, Office',
     sender_address: 'office@jones.example',
     contact_email: 'it@jones.example',
+    client_contact_email: 'clients@jones.example',
+    client_contact_phone: '(212) 555-0100, ext. 7',
+    contact_line: 'Call us to change your appointment.',
+    message_signature: 'Best wishes,\nJones LLP',
   };
   let expected = await ok(company.get(COMPANY));
   for (const [name, value] of Object.entries(settings)) {
@@ -86,6 +94,10 @@ const DEFAULTS = {
   sender_name: null,
   sender_address: null,
   contact_email: null,
+  client_contact_email: null,
+  client_contact_phone: null,
+  contact_line: null,
+  message_signature: null,
 };
 const NULLS = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, null]));
 
@@ -99,6 +111,10 @@ test('null gives a setting back its default on update, and is as if it was not s
     sender_name: 'Office',
     sender_address: 'office@firm.example',
     contact_email: 'it@firm.example',
+    client_contact_email: 'clients@firm.example',
+    client_contact_phone: '030 12345',
+    contact_line: '',
+    message_signature: '',
   };
   const before = await ok(company.patch(COMPANY, changed));
   for (const [name, value] of Object.entries(DEFAULTS)) {
@@ -155,6 +171,25 @@ for (const [name, values] of Object.entries<[unknown, string][]>({
   contact_email: [
     ['it', 'format'],
     [`${'a'.repeat(242)}@firm.example`, 'too_long'],
+  ],
+  client_contact_email: [
+    ['clients', 'format'],
+    [`${'a'.repeat(242)}@firm.example`, 'too_long'],
+  ],
+  client_contact_phone: [
+    ['', 'format'],
+    ['our number', 'format'],
+    ['020 7946 0018\r\nBcc: all@firm.example', 'invalid_character'],
+    ['1'.repeat(51), 'too_long'],
+  ],
+  contact_line: [
+    ['Call us.\nOr write.', 'invalid_character'],
+    ['x'.repeat(301), 'too_long'],
+  ],
+  message_signature: [
+    ['Kind regards\t', 'invalid_character'],
+    ['a\rb', 'invalid_character'],
+    ['x'.repeat(1_001), 'too_long'],
   ],
   sender_address: [
     ['office', 'format'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
+import { namesOf } from '../src/cases/appointments/messages/templates/fields.ts';
 import { startApp, TestClock, type TestCompany } from './harness/app.ts';
 import type { Answer } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
@@ -62,14 +63,21 @@ for (const [how, off, on] of CALLED_OFF) {
     return kinds();
   };
 
-  test(`an appointment that is ${how} is called off by email once, if its confirmation had been sent`, async () => {
+  test(`an appointment that is ${how} is called off once on each channel that had told the client of it`, async () => {
     const company = await app.company();
     const told = await book(company, { email_confirmation: true, sms_confirmation: true, email_notification: true });
-    const untold = await book(company, { sms_confirmation: true, email_notification: true });
+    const bySms = await book(company, { sms_confirmation: true, email_notification: true });
+    const untold = await book(company, { sms_notification: true, email_notification: true });
     await worker.runOnce();
-    for (const { path } of [told, untold]) await turn(off, company, path);
-    assert.deepEqual(await goneOut(), ['email cancellation']);
-    assert.deepEqual([post.sent[0]?.appointmentId, post.sent[0]?.recipient], [told.id, company.customers[0].email]);
+    for (const { path } of [told, bySms, untold]) await turn(off, company, path);
+    assert.deepEqual(await goneOut(), ['email cancellation', 'sms cancellation', 'sms cancellation']);
+    const recipients = post.sent.map(({ appointmentId, recipient }) => [appointmentId, recipient]);
+    const expected = [
+      [told.id, company.customers[0].email],
+      [told.id, '07400 123456'],
+      [bySms.id, '07400 123456'],
+    ];
+    assert.deepEqual(recipients.sort(), expected.sort());
     app.clock.set(REMINDER_DUE);
     assert.deepEqual(await goneOut(), []);
   });
@@ -157,7 +165,7 @@ test('a cancellation goes to the recipient of the confirmation, under that perso
   post.sent.length = 0;
   await worker.runOnce();
   assert.deepEqual(
-    post.sent.map(({ kind, recipient, customer }) => [kind, recipient, customer]),
+    post.sent.map((message) => [message.kind, message.recipient, namesOf(message).full]),
     [['cancellation', john.email, 'Mr John Smith']],
   );
 });
@@ -165,7 +173,7 @@ test('a cancellation goes to the recipient of the confirmation, under that perso
 test('every recipient whose calendar has the appointment gets a mail, whatever recipient it has now', async () => {
   const company = await app.company();
   const [john, ann] = company.customers;
-  const told = () => post.sent.map(({ kind, recipient, customer }) => [kind, recipient, customer]).sort();
+  const told = () => post.sent.map((message) => [message.kind, message.recipient, namesOf(message).full]).sort();
   for (const [, off, on] of CALLED_OFF) {
     const { path } = await book(company, { email_confirmation: true });
     await worker.runOnce();

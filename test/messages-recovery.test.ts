@@ -37,7 +37,7 @@ test('a worker that wakes up after its lease was taken over begins nothing', asy
   );
   const { companyId, caseId } = company;
   const now = app.clock.read().toString();
-  const common = { now, behind_until: now, origin: WORKER_ORIGIN };
+  const common = { mail_from: 'no-reply@service.example', now, behind_until: now, origin: WORKER_ORIGIN };
   const arrays = { company_ids: [companyId], case_ids: [caseId], appointment_ids: [id], message_ids: [leased.id] };
   const startMany = (lease: string) => app.db.queryRows(startMessages({ ...arrays, leases: [lease], ...common }));
   const key = { company_id: companyId, case_id: caseId, id, message_id: leased.id };

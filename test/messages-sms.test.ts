@@ -6,9 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 import { smsOutboxSender, smsSender } from '../src/cases/appointments/messages/sms.ts';
 import { gateway } from '../src/cases/appointments/messages/sms-gateway.ts';
-import { countSegments, renderSms } from '../src/cases/appointments/messages/sms-text.ts';
 import { twilio } from '../src/cases/appointments/messages/sms-twilio.ts';
-import { formatPeriod } from '../src/cases/appointments/messages/templates.ts';
 import { readConfig } from '../src/config.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { freePort } from './harness/free-port.ts';
@@ -199,108 +197,6 @@ test('by default an SMS is a file in the outbox, with the number in E.164', asyn
   const { to, segments: count } = JSON.parse(await readFile(`${folder.path}/${name}`, 'utf8'));
   assert.deepEqual([to, count], ['+447400123456', 1]);
 });
-
-// Segments
-
-for (const [text, count] of [
-  ['', 0],
-  ['a'.repeat(160), 1],
-  ['a'.repeat(161), 2],
-  ['a'.repeat(306), 2],
-  ['a'.repeat(307), 3],
-  ['€'.repeat(80), 1],
-  ['€'.repeat(81), 2],
-  [`${'a'.repeat(159)}€`, 2],
-  // The escape does not fit after 152 septets and moves on together with its character: 152, 153, 2.
-  [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
-  ['ł'.repeat(70), 1],
-  ['ł'.repeat(71), 2],
-  ['😀'.repeat(35), 1],
-  ['😀'.repeat(36), 2],
-  ['£@èÄ¿\n'.repeat(26), 1],
-] as const) {
-  test(`${text.length} units such as "${text.slice(0, 3)}" take ${count} segments`, () => {
-    assert.equal(countSegments(text), count);
-  });
-}
-
-const outgoing = (more: Record<string, unknown>) =>
-  ({
-    kind: 'confirmation',
-    company: 'Smith',
-    start: Temporal.Instant.from('2026-06-29T13:30:00Z'),
-    end: Temporal.Instant.from('2026-06-29T14:30:00Z'),
-    timeZone: 'Europe/London',
-    location: null,
-    joinUrl: null,
-    ...more,
-  }) as unknown as Parameters<typeof renderSms>[0];
-
-test('the text is shortened in steps to fit one segment: the place, the end, the sentence', () => {
-  const long = 'x'.repeat(110);
-  assert.equal(renderSms(outgoing({ location: long })), 'Smith: your appointment is on Mon 29 Jun, 14:30-15:30 BST.');
-  const link = `https://m.example/${'y'.repeat(85)}`;
-  assert.equal(
-    renderSms(outgoing({ location: 'Room 1', joinUrl: link })),
-    `Smith: your appointment is on Mon 29 Jun, 14:30-15:30 BST. ${link}`.replace('-15:30', ''),
-  );
-  const longer = `https://m.example/${'y'.repeat(100)}`;
-  assert.equal(renderSms(outgoing({ joinUrl: longer })), `Smith: appointment Mon 29 Jun 14:30 ${longer}`);
-  const longest = `https://m.example/${'y'.repeat(200)}`;
-  assert.ok(renderSms(outgoing({ joinUrl: longest })).includes(longest), 'a link is worth a second segment');
-});
-
-test('a link is never left out, however long it is and whatever the letters of the name', () => {
-  const link = `https://m.example/room?jwt=${'y'.repeat(300)}`;
-  for (const company of ['Smith', 'Łukasz’ Kanzlei']) {
-    const text = renderSms(outgoing({ company, joinUrl: link, location: 'x'.repeat(200) }));
-    assert.ok(text.startsWith(`${company}: `) && text.endsWith(` ${link}`), text);
-  }
-  assert.ok(countSegments(renderSms(outgoing({ company: 'Ł'.repeat(50), joinUrl: link }))) > 3);
-});
-
-test('typographic signs become plain ones, names stay as they are', () => {
-  const text = renderSms(outgoing({ location: '“The Oaks” – St Mary’s…' }));
-  assert.ok(text.includes('"The Oaks" - St Mary\'s...'), text);
-  assert.equal(countSegments(text), 1);
-  assert.ok(renderSms(outgoing({ company: 'Łukasz’ Kanzlei' })).startsWith('Łukasz’ Kanzlei: '));
-  assert.equal(countSegments(renderSms(outgoing({ company: 'Łukasz’ Kanzlei', location: 'x'.repeat(40) }))), 1);
-});
-
-// Times in words
-
-for (const [start, end, zone, expected] of [
-  [
-    '2026-06-29T13:30:00Z',
-    '2026-06-29T14:30:00Z',
-    'Europe/London',
-    'Monday 29 June 2026, 14:30–15:30 (British Summer Time)',
-  ],
-  [
-    '2026-12-01T09:00:00Z',
-    '2026-12-01T10:00:00Z',
-    'Europe/London',
-    'Tuesday 1 December 2026, 09:00–10:00 (Greenwich Mean Time)',
-  ],
-  [
-    '2026-10-25T00:30:00Z',
-    '2026-10-25T01:30:00Z',
-    'Europe/London',
-    'Sunday 25 October 2026, 01:30 (British Summer Time) – 01:30 (Greenwich Mean Time)',
-  ],
-  [
-    '2026-06-29T22:30:00Z',
-    '2026-06-29T23:30:00Z',
-    'Europe/London',
-    'Monday 29 June 2026, 23:30 – Tuesday 30 June 2026, 00:30 (British Summer Time)',
-  ],
-  ['2026-06-29T13:30:00Z', '2026-06-29T14:30:00Z', 'Asia/Kathmandu', 'Monday 29 June 2026, 19:15–20:15 (Nepal Time)'],
-] as const) {
-  test(`${start} to ${end} in ${zone}`, () => {
-    const times = { start: Temporal.Instant.from(start), end: Temporal.Instant.from(end), timeZone: zone };
-    assert.equal(formatPeriod(times), expected);
-  });
-}
 
 // Settings
 

@@ -145,6 +145,8 @@ const VALID_FIELD_VALUES: Record<string, fc.Arbitrary<JsonNode>> = {
   email: fc.constantFrom('jane@client.example', "o'hara+tag@client.example", 'ü@münchen.example', 'a@b.c'),
   sender_address: fc.constantFrom('office@company.example', 'ü@münchen.example'),
   contact_email: fc.constantFrom('office@company.example'),
+  client_contact_email: fc.constantFrom('office@company.example'),
+  client_contact_phone: fc.constantFrom('020 7946 0018'),
   dob: fc.constantFrom('31/01/1970', '29/02/2000', '01/01/1000'),
   time_zone: fc.constantFrom('Europe/London', 'Asia/Kolkata', 'america/new_york', 'UTC', 'Pacific/Kiritimati'),
   phone_region: fc.constantFrom('GB', 'DE'),

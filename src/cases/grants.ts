@@ -5,4 +5,5 @@ export const CASE_GRANTS = [
   ...readAndWrite('interactions'),
   ...readAndWrite('invoices', 'invoice_items', 'payments'),
   ...readAndWrite('appointments', 'messages', 'meetings', 'video_accounts'),
+  ...readAndWrite('message_templates', 'test_messages'),
 ];

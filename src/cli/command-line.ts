@@ -6,7 +6,7 @@ import { type Command, type CommandResult, type Daemon, type FlagValues, type Gr
 import { GROUPS } from './groups.ts';
 import { commandHelp, groupHelp, PROGRAM, programHelp } from './help.ts';
 import { didYouMean } from './suggestion.ts';
-import { formatCell, formatFields, formatTable } from './table.ts';
+import { formatCell, formatFields, formatLines, formatTable } from './table.ts';
 import { type Display, NO_TERMINAL, type Terminal } from './terminal.ts';
 
 const HELP_WORDS: readonly string[] = ['help', '--help', '-h'];
@@ -40,7 +40,7 @@ export async function runCommandLine(
 
   const { argument, flags: parsedFlags } = parseArguments(command, commandArgs);
   if (parsedFlags.help) return { output: { text: commandHelp(command, terminal.display?.columns) } };
-  const flags = await withSecretFromStdin(parsedFlags);
+  const flags = await withStdin(parsedFlags);
   const invocation = {
     argument,
     flags,
@@ -56,9 +56,12 @@ export async function runCommandLine(
   return 'start' in result ? { daemon: result } : { output: formatResult(result, flags, terminal.display) };
 }
 
-/** Replaces "-" as the value of a secret by standard input, which is neither in the shell history nor in `ps`. */
-async function withSecretFromStdin(flags: FlagValues): Promise<FlagValues> {
-  const name = Object.keys(flags).find((flag) => flag.endsWith('secret') && flags[flag] === '-');
+/**
+ * Replaces "-" as the value of a secret or of a long text by standard input: a secret there is neither in the shell
+ * history nor in `ps`.
+ */
+async function withStdin(flags: FlagValues): Promise<FlagValues> {
+  const name = Object.keys(flags).find((flag) => /(secret|-text)$/.test(flag) && flags[flag] === '-');
   return name ? { ...flags, [name]: (await text(process.stdin)).trim() } : flags;
 }
 
@@ -104,7 +107,7 @@ function formatResult(
   return { text: columns ? formatTable(value, columns, display) : formatFields(value, display), note, failed };
 }
 
-/** Returns the field of each record, one per line. */
+/** Returns the field of one record with its line breaks, or of each record of a list, one per line. */
 function selectField(value: unknown, field: string): string {
   const records = [value].flat() as Record<string, unknown>[];
   const incomplete = records.find((record) => !Object.hasOwn(record, field));
@@ -112,5 +115,7 @@ function selectField(value: unknown, field: string): string {
     const fields = Object.keys(incomplete);
     throw new UsageError(`--only must be one of ${fields.join(', ')}.${didYouMean(field, fields)}`);
   }
-  return records.map((record) => formatCell(record[field])).join('\n');
+  const [first] = records;
+  const only = Array.isArray(value) ? undefined : first?.[field];
+  return typeof only === 'string' ? formatLines(only) : records.map((record) => formatCell(record[field])).join('\n');
 }

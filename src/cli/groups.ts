@@ -15,6 +15,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'case', summary: 'Cases', load: () => import('./case.ts') },
   { name: 'customer', summary: 'Customers of a case', load: () => import('./customer.ts') },
   { name: 'tag', summary: 'Custom tags', load: () => import('./tag.ts') },
+  { name: 'template', summary: "Messages to clients in the company's own words", load: () => import('./template.ts') },
   { name: 'client', summary: 'API clients, which use OAuth tokens', load: () => import('./client.ts') },
   { name: 'key', summary: 'API keys for scripts', load: () => import('./key.ts') },
   {

@@ -35,7 +35,8 @@ export const COMPANY_FLAG: Flags = {
 
 /** A command on a record of one company. The flags are parsed into `body`. */
 export function companyCommand<S extends TObject>(
-  command: CommandSpec & { body?: S; note?: string },
+  command: CommandSpec &
+    Pick<CommandResult, 'columns'> & { body?: S; note?: string; toText?: (json: string) => string },
   run: RecordHandler<CompanyContext, S>,
 ): Command {
   return {
@@ -43,11 +44,17 @@ export function companyCommand<S extends TObject>(
     flags: { ...COMPANY_FLAG, ...command.flags },
     run: (invocation) =>
       withCompanyContext(invocation, async (context) => ({
-        json: await run(context, parseTask(command, invocation)),
+        ...withText(await run(context, parseTask(command, invocation)), command.toText),
+        ...(command.columns && { columns: command.columns }),
         note: command.note,
       })),
   };
 }
+
+const withText = (json: string, toText: ((json: string) => string) | undefined) => ({
+  json,
+  ...(toText && { text: toText(json) }),
+});
 
 /** A command that is not bound to one company. */
 export function adminCommand<S extends TObject>(

@@ -67,6 +67,13 @@ export function formatFields(record: Fields, display?: Display): string {
     .join('\n');
 }
 
+/** A text with its line breaks. */
+export const formatLines = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => formatCell(line))
+    .join('\n');
+
 export function formatCell(value: unknown, display?: CellDisplay): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -1,4 +1,13 @@
 import type { Instant } from './time/time.ts';
 
-/** A text mail from the service itself to the people of a company. */
-export type PlainMail = { id: string; due: Instant; recipient: string; subject: string; text: string };
+/** A mail that is about no appointment. */
+export type PlainMail = {
+  id: string;
+  due: Instant;
+  recipient: string;
+  subject: string;
+  text: string;
+  html?: string;
+  /** The service itself by default. A company without a sender address uses the one of the service. */
+  sender?: { name: string; address: string | null; replyTo?: string | null };
+};

@@ -8,6 +8,7 @@ import { appointmentLifecycleRoutes } from '../cases/appointments/lifecycle.rout
 import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
 import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
 import { messageRoutes } from '../cases/appointments/messages/routes.ts';
+import { templateRoutes } from '../cases/appointments/messages/templates/routes.ts';
 import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { interactionLifecycleRoutes } from '../cases/interactions/lifecycle.routes.ts';
@@ -184,7 +185,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     eventRoutes(cases, services, AUDIT_LOGS);
   });
   await app.register(manageRoutes, services);
-  await app.register(async (manage) => videoAccountRoutes(manage, services, secrets));
+  await app.register(async (manage) => {
+    videoAccountRoutes(manage, services, secrets);
+    templateRoutes(manage, services);
+  });
   await app.register(async (webhooks) => {
     const settings = { secrets, allowPrivateAddresses, eventTypes: eventTypes(AUDIT_LOGS) };
     endpointRoutes(webhooks, services, settings);

@@ -1,6 +1,7 @@
 import { entryAudit } from '../cases/address-book/audit.sql.ts';
 import { appointmentAudit } from '../cases/appointments/audit.sql.ts';
 import { messageAudit } from '../cases/appointments/messages/audit.sql.ts';
+import { templateAudit } from '../cases/appointments/messages/templates/statements.sql.ts';
 import { interactionAudit } from '../cases/interactions/audit.sql.ts';
 import { invoiceAudit } from '../cases/invoices/audit.sql.ts';
 import { adviserAudit } from '../company/advisers/audit.sql.ts';
@@ -27,5 +28,6 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   invoiceAudit,
   keyAudit,
   messageAudit,
+  templateAudit,
   tagAudit,
 ];

@@ -12,6 +12,8 @@ import type { Connection } from '../kernel/database/database.ts';
  */
 export const COMPANY_TABLES = [
   'messages',
+  'test_messages',
+  'message_templates',
   'webhook_notices',
   'webhook_deliveries',
   'webhook_endpoints',

@@ -5,11 +5,12 @@ import { meetingQueue } from '../cases/appointments/meetings/meeting-queue.ts';
 import type { MeetingProvider, ProviderName } from '../cases/appointments/meetings/provider.ts';
 import { zoom } from '../cases/appointments/meetings/zoom.ts';
 import { emailSender } from '../cases/appointments/messages/email.ts';
-import type { EmailSender, Sender } from '../cases/appointments/messages/message.ts';
+import type { EmailSender, SmsSender } from '../cases/appointments/messages/message.ts';
 import { messageQueues } from '../cases/appointments/messages/message-queue.ts';
 import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.ts';
 import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
 import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
+import { purgeTestMessages, testMessageQueue } from '../cases/appointments/messages/test-messages/queue.ts';
 import type { Config } from '../config.ts';
 import { purgeOldEvents } from '../events/retention.ts';
 import { purgeExpiredResponses } from '../http/operation/response-retention.ts';
@@ -55,7 +56,8 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   const { counters } = options;
   const queues = [
     meetingQueue({ db, clock, logger, providers, secrets }),
-    ...messageQueues({ db, clock, logger, senders, counters }),
+    ...messageQueues({ db, clock, logger, senders, counters, mailFrom: config.MAIL_FROM }),
+    testMessageQueue({ db, clock, logger, senders }),
   ];
   const webhooks = webhookQueues({
     db: webhooksDb,
@@ -85,6 +87,12 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     logger,
     failureMessage: 'failed to purge ended webhook deliveries; retrying in an hour',
   });
+  const stopTestRetention = periodically({
+    intervalMs: HOUR_MS,
+    work: () => purgeTestMessages(db, clock),
+    logger,
+    failureMessage: 'failed to purge old test messages; retrying in an hour',
+  });
   const stopKeyRetention = periodically({
     intervalMs: HOUR_MS,
     work: (signal) => purgeExpiredResponses(db, clock, signal),
@@ -96,6 +104,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     await stopTransactionWatch();
     await stopEventRetention();
     await stopWebhookRetention();
+    await stopTestRetention();
     await stopKeyRetention();
     stopClock();
     for (const sender of Object.values(senders)) sender.close();
@@ -103,7 +112,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   };
 }
 
-function createSenders(config: Config): { email: EmailSender; sms: Sender } {
+function createSenders(config: Config): { email: EmailSender; sms: SmsSender } {
   const outbox = join(config.DATA_DIR, 'outbox');
   const domain = config.MAIL_DOMAIN ?? config.MAIL_FROM.split('@').at(-1) ?? 'localhost';
   return {
@@ -117,7 +126,7 @@ const createProviders = (config: Config, clock: Clock): Record<ProviderName, Mee
   zoom: zoom({ apiUrl: config.ZOOM_API_URL, oauthUrl: config.ZOOM_OAUTH_URL, clock }),
 });
 
-function createSmsSender(config: Config, outbox: string): Sender {
+function createSmsSender(config: Config, outbox: string): SmsSender {
   switch (config.SMS_PROVIDER) {
     case 'twilio':
       return smsSender(

@@ -6,10 +6,14 @@ import type { Caller } from './http.ts';
 /** One identifier for every parameter that a path of the document has. */
 export type Ids = Record<string, string>;
 
+/** Parameters that name no record, with one of the words that they accept. */
+export const WORDS: Ids = { message: 'reminder' };
+
 export const fill = (template: string, ids: Ids): string =>
   template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    assert.ok(ids[name], `no identifier is known for {${name}}`);
-    return ids[name];
+    const id = ids[name] ?? WORDS[name];
+    assert.ok(id, `no identifier is known for {${name}}`);
+    return id;
   });
 
 type Maker = (company: TestCompany, ids: Ids) => Promise<string>;

@@ -91,7 +91,8 @@ export function readMail(raw: string): { headers: Record<string, string>; parts:
   if (!boundary) return { headers, parts: { [type]: decode(body, headers['content-transfer-encoding'] ?? '') } };
   const parts: Record<string, string> = {};
   for (const part of body.split(`--${boundary}`).slice(1, -1)) {
-    Object.assign(parts, { ...readMail(part.replace(/^\r\n/, '')).parts, ...parts });
+    // The line break before a boundary belongs to the boundary.
+    Object.assign(parts, { ...readMail(part.replace(/^\r\n|\r\n$/g, '')).parts, ...parts });
   }
   return { headers, parts };
 }

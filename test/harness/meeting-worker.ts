@@ -51,7 +51,13 @@ export function meetingWorker(app: TestApp, server: Zoom, options: Options = {})
   const common = { db, clock: clock.read, logger, random: () => 0.5 };
   const meetings = meetingSteps(app, server, options);
   const messages =
-    sender && messageQueues({ ...common, senders: { email: sender, sms: sender }, counters: new DeliveryCounters() });
+    sender &&
+    messageQueues({
+      ...common,
+      senders: { email: sender, sms: sender },
+      counters: new DeliveryCounters(),
+      mailFrom: 'no-reply@service.example',
+    });
   const queues = [meetings, ...(messages ?? [])];
   return new JobWorker({ db, connection, clock: clock.read, logger, queues, slots });
 }

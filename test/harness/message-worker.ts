@@ -28,6 +28,7 @@ export function messageWorker(
     logger,
     senders,
     counters: outcomes,
+    mailFrom: mail.from ?? settings.from,
     random: () => 0.5,
     recordDelaysMs: [1, 10],
   });
@@ -51,12 +52,14 @@ const NO_SMS: Sender = {
 export class Recorder implements Sender {
   readonly sent: OutgoingMessage[] = [];
   providerId: string | null = null;
+  /** The address or number that the message went to. */
+  receiptFor: (message: OutgoingMessage) => string = ({ recipient }) => recipient;
   during: (message: OutgoingMessage) => Promise<void> | void = () => {};
 
   async send(message: OutgoingMessage): Promise<Receipt> {
     await this.during(message);
     this.sent.push(message);
-    return { to: message.recipient, providerId: this.providerId };
+    return { to: this.receiptFor(message), providerId: this.providerId };
   }
 
   close(): void {}

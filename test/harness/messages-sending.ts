@@ -20,6 +20,7 @@ beforeEach(async () => {
   post.sent.length = 0;
   post.during = () => {};
   post.providerId = null;
+  post.receiptFor = ({ recipient }) => recipient;
 });
 
 /** Books an appointment on 10 June at 10:00 wall time (09:00 UTC) for an hour. */

@@ -11,8 +11,16 @@ export type Change = {
   smsReminder?: boolean;
 };
 
+type Period = { start: Temporal.Instant; end: Temporal.Instant };
+
 type Side = {
   recipient: string | null;
+  /** The time that each recipient knows of. */
+  told: Map<string, Period>;
+  /** The time of the entry in each recipient's calendar. */
+  entries: Map<string, Period>;
+  /** The recipients that have to hear that the appointment is off, and since when. */
+  off: Map<string, Temporal.Instant>;
   /** A requested confirmation that has not been sent. */
   asked: Temporal.Instant | undefined;
   wanted: boolean;
@@ -29,19 +37,20 @@ type Appointment = {
   sms: Side;
   deleted: boolean;
   cancelled: boolean;
-  /** Whether the client's calendar has the appointment, and since when it must be removed from there. */
-  inCalendar: boolean;
-  off: Temporal.Instant | undefined;
 };
 
 const side = (): Side => ({
   recipient: null,
+  told: new Map(),
+  entries: new Map(),
+  off: new Map(),
   asked: undefined,
   wanted: false,
   reminder: undefined,
   reminded: new Set(),
 });
 const before = (a: Temporal.Instant, b: Temporal.Instant) => a.epochNanoseconds < b.epochNanoseconds;
+const same = (a: Period, b: Period) => a.start.equals(b.start) && a.end.equals(b.end);
 
 export class YearModel {
   readonly expected: { what: string; at: Temporal.Instant }[] = [];
@@ -60,8 +69,6 @@ export class YearModel {
       sms: side(),
       deleted: false,
       cancelled: false,
-      inCalendar: false,
-      off: undefined,
     };
     this.#all.set(room, one);
     const moved = change.start !== undefined && (!known || !change.start.equals(one.start));
@@ -112,12 +119,15 @@ export class YearModel {
       for (const its of sides) {
         this.#withdraw(its, 'asked');
         this.#withdraw(its, 'reminder');
+        if (!before(now, one.end)) continue;
+        for (const recipient of its.told.keys()) if (!its.off.has(recipient)) its.off.set(recipient, now);
       }
-      if (one.inCalendar && before(now, one.end)) one.off ??= now;
     } else {
-      if (one.off) this.withdrawn++;
-      one.off = undefined;
-      for (const its of sides) this.#place(one, its, now);
+      for (const its of sides) {
+        this.withdrawn += its.off.size;
+        its.off.clear();
+        this.#place(one, its, now);
+      }
     }
   }
 
@@ -127,27 +137,51 @@ export class YearModel {
       for (const channel of ['email', 'sms'] as const) {
         const its = one[channel];
         if (its.asked && before(now, one.end)) {
-          this.#expect(one, `${channel} confirmation`, its.asked);
-          if (channel === 'email') one.inCalendar = true;
+          const told = its.told.get(its.recipient ?? '');
+          const isChange = told !== undefined && !same(told, one);
+          this.#tell(one, channel, isChange ? 'change' : 'confirmation', its.asked, channel === 'email');
         }
         its.asked = undefined;
         if (its.reminder && !before(now, its.reminder)) {
-          this.#expect(one, `${channel} reminder`, its.reminder);
+          const entry = its.entries.get(its.recipient ?? '');
+          this.#tell(one, channel, 'reminder', its.reminder, entry !== undefined && !same(entry, one));
           its.reminded.add(one.start.toString());
           if ([23, 25].includes(its.reminder.until(one.start).total('hours'))) this.overClockChange++;
           its.reminder = undefined;
         }
+        for (const [recipient, since] of its.off) {
+          if (!before(now, one.end)) continue;
+          const told = its.told.get(recipient) ?? one;
+          this.#expect(one.room, channel, 'cancellation', told.start, since, its.entries.has(recipient));
+          its.told.delete(recipient);
+          its.entries.delete(recipient);
+        }
+        its.off.clear();
       }
-      if (one.off && before(now, one.end)) {
-        this.#expect(one, 'email cancellation', one.off);
-        one.inCalendar = false;
-      }
-      one.off = undefined;
     }
   }
 
-  #expect({ room }: Appointment, what: string, at: Temporal.Instant): void {
-    this.expected.push({ what: `${room} ${what}`, at });
+  /** The recipient is told the time of the appointment, in the mail's calendar file too if it has one. */
+  #tell(one: Appointment, channel: 'email' | 'sms', kind: string, at: Temporal.Instant, hasFile: boolean): void {
+    const its = one[channel];
+    this.#expect(one.room, channel, kind, one.start, at, hasFile);
+    const { start, end } = one;
+    its.told.set(its.recipient ?? '', { start, end });
+    if (hasFile) its.entries.set(its.recipient ?? '', { start, end });
+  }
+
+  #expect(
+    room: number,
+    channel: string,
+    kind: string,
+    start: Temporal.Instant,
+    at: Temporal.Instant,
+    hasFile: boolean,
+  ): void {
+    const { day, month, hour, minute } = start.toZonedDateTimeISO('Europe/London');
+    const time = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
+    const said = `${day} ${MONTHS[month - 1]}, ${time}${hasFile ? ' with calendar file' : ''}`;
+    this.expected.push({ what: `${room} ${channel} ${kind} of ${said}`, at });
   }
 
   nextDue(): Temporal.Instant | undefined {
@@ -160,6 +194,8 @@ export class YearModel {
     return least;
   }
 }
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The same wall time on the day before in London; an hour before the start if that has passed; otherwise none. */
 function dueTime(start: Temporal.Instant, now: Temporal.Instant): Temporal.Instant | undefined {

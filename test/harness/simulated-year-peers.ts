@@ -10,7 +10,8 @@ import { until } from './until.ts';
  * sent, because no sender can recover from that.
  */
 
-export type Event = { what: string; at: Temporal.Instant };
+/** A message that was accepted. `what`: its channel and kind, and the start that it names. */
+export type Event = { id: string; what: string; at: Temporal.Instant };
 
 export type Peers = {
   seen: Event[];
@@ -51,10 +52,13 @@ export async function openPeers({ now, strikes, kill, written }: PeerOptions): P
     void end(worker);
     return true;
   };
-  const accept = (worker: string, id: string, channel: string, kind: string, text: string) => {
+  /** The start is the last time in the text: a change names the old one before it. */
+  const accept = (worker: string, id: string, channel: string, kind: string, text: string, hasFile = false) => {
     accepted.set(worker, [...(accepted.get(worker) ?? []), id].slice(-REMEMBERED));
-    const room = /Room (\d+)/.exec(text)?.[1];
-    seen.push({ what: `${room} ${channel} ${kind}`, at: now() });
+    const [, day, month, time] =
+      [...text.matchAll(/(\d+) ([A-Z][a-z]{2})[a-z]*(?: \d{4})?, (\d\d:\d\d)/g)].at(-1) ?? [];
+    const said = `${day} ${month}, ${time}${hasFile ? ' with calendar file' : ''}`;
+    seen.push({ id, what: `${channel} ${kind} of ${said}`, at: now() });
   };
 
   const mail = await mailServer();
@@ -62,10 +66,11 @@ export async function openPeers({ now, strikes, kill, written }: PeerOptions): P
   mail.onMessage = ({ raw, client }) => {
     if (condemned(client)) return { hang: true };
     const { headers, parts } = readMail(raw);
-    const [, first = ''] = /^(\w+)/.exec(headers.subject ?? '') ?? [];
-    const kind = { Reminder: 'reminder', Cancelled: 'cancellation' }[first] ?? 'confirmation';
+    const { subject = '' } = headers;
+    const [, first = ''] = /^(\w+)/.exec(subject) ?? [];
+    const kind = { Reminder: 'reminder', Cancelled: 'cancellation', Changed: 'change' }[first] ?? 'confirmation';
     const id = /<([^@]+)@/.exec(headers['message-id'] ?? '')?.[1] ?? '';
-    accept(client, id, 'email', kind, parts['text/plain'] ?? '');
+    accept(client, id, 'email', kind, subject, parts['text/calendar'] !== undefined);
     return undefined;
   };
   const gateway = createServer(async (request, response) => {
@@ -73,7 +78,14 @@ export async function openPeers({ now, strikes, kill, written }: PeerOptions): P
     const worker = String(request.headers['x-worker']);
     if (condemned(worker)) return;
     const { id, text } = JSON.parse(Buffer.concat(chunks).toString());
-    accept(worker, id, 'sms', /reminder/.test(text) ? 'reminder' : 'confirmation', text);
+    const [, word = ''] = /(reminder|cancelled|changed)/.exec(text) ?? [];
+    accept(
+      worker,
+      id,
+      'sms',
+      { reminder: 'reminder', cancelled: 'cancellation', changed: 'change' }[word] ?? 'confirmation',
+      text,
+    );
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"1"}');
   }).listen(0, '127.0.0.1');
   await once(gateway, 'listening');

@@ -11,12 +11,13 @@ import { JobWorker } from '../../src/kernel/jobs/job-worker.ts';
 /** A worker process whose clock the parent sets: for each time it gets, it does the jobs that are due and answers. */
 
 const { name, connection, smtpUrl, gatewayUrl } = JSON.parse(process.argv[2] ?? '');
+const MAIL_FROM = 'no-reply@service.example';
 let now = Temporal.Instant.from('2000-01-01T00:00:00Z');
 const clock = () => now;
 const logger = pino({ level: 'fatal' });
 const db = new Database({ connection, poolSize: 2 });
 const senders = {
-  email: emailSender({ smtpUrl, from: 'no-reply@service.example', domain: 'service.example', outbox: '/nowhere' }),
+  email: emailSender({ smtpUrl, from: MAIL_FROM, domain: 'service.example', outbox: '/nowhere' }),
   sms: smsSender(
     gateway({
       url: gatewayUrl,
@@ -26,7 +27,7 @@ const senders = {
     }),
   ),
 };
-const queues = messageQueues({ db, clock, logger, senders, counters: new DeliveryCounters() });
+const queues = messageQueues({ db, clock, logger, senders, counters: new DeliveryCounters(), mailFrom: MAIL_FROM });
 const worker = new JobWorker({ db, connection, clock, logger, queues, slots: 4, slotsPerCompany: 2 });
 
 process.on('message', async (message: { now: string }) => {

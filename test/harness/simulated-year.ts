@@ -21,6 +21,10 @@ export type YearOptions = {
 };
 export type YearResult = {
   sent: number;
+  /** Messages that told another time. */
+  changesTold: number;
+  cancellations: { email: number; sms: number; smsOnly: number };
+  calendarUpdates: number;
   withdrawn: number;
   overClockChange: number;
   kills: number;
@@ -174,24 +178,39 @@ export async function runSimulatedYear(options: YearOptions): Promise<YearResult
   }
 
   const { seen, killedAt } = peers;
-  const late = compare(model.expected, seen, killedAt);
+  const rooms = await app.sql<{ id: string; location: string }>(
+    'SELECT m.id, a.location FROM messages m JOIN appointments a ON a.id = m.appointment_id',
+  );
+  const roomOf = new Map(rooms.map(({ id, location }) => [id, location.replace('Room ', '')]));
+  const got = seen.map(({ id, what, at }) => ({ what: `${roomOf.get(id)} ${what}`, at }));
+  const late = compare(model.expected, got, killedAt);
   const left = await app.sql(`SELECT * FROM messages WHERE state IN ('scheduled', 'sending')`);
   assert.deepEqual(left, [], 'nothing is left waiting');
   assert.equal(booked, options.appointments);
   const { withdrawn, overClockChange } = model;
-  return { sent: seen.length, withdrawn, overClockChange, kills: killedAt.length, changes, late };
+  return {
+    sent: seen.length,
+    ...countMessages(got),
+    withdrawn,
+    overClockChange,
+    kills: killedAt.length,
+    changes,
+    late,
+  };
 }
 
 /** Each expected message was sent once, at its due time, and later only if a worker had been killed just before. */
-function compare(expected: Event[], seen: Event[], killedAt: Temporal.Instant[]): number {
-  const order = (events: Event[]) =>
+type RoomEvent = Omit<Event, 'id'>;
+
+function compare(expected: RoomEvent[], seen: RoomEvent[], killedAt: Temporal.Instant[]): number {
+  const order = (events: RoomEvent[]) =>
     [...events].sort((a, b) => a.what.localeCompare(b.what) || Temporal.Instant.compare(a.at, b.at));
   const [wanted, got] = [order(expected), order(seen)];
-  const list = (events: Event[]) => events.map(({ what }) => what);
+  const list = (events: RoomEvent[]) => events.map(({ what }) => what);
   assert.deepEqual(list(got), list(wanted), 'every message exactly once, and no other');
   let late = 0;
   for (const [i, { what, at }] of wanted.entries()) {
-    const have = got[i] as Event;
+    const have = got[i] as RoomEvent;
     const delay = at.until(have.at).total('seconds');
     if (delay === 0) continue;
     const killed = killedAt.some((kill) => Math.abs(kill.until(have.at).total('seconds')) <= LONGEST_DELAY_S);
@@ -199,6 +218,22 @@ function compare(expected: Event[], seen: Event[], killedAt: Temporal.Instant[])
     late++;
   }
   return late;
+}
+
+/** `smsOnly`: cancellations by SMS of appointments of which no mail had told the client. */
+function countMessages(events: RoomEvent[]): Pick<YearResult, 'changesTold' | 'cancellations' | 'calendarUpdates'> {
+  const count = (pattern: RegExp) => events.filter(({ what }) => pattern.test(what)).length;
+  const mailed = new Set(events.filter(({ what }) => / email /.test(what)).map(({ what }) => what.split(' ', 1)[0]));
+  const bySms = events.filter(({ what }) => / sms cancellation /.test(what));
+  return {
+    changesTold: count(/ change of /),
+    cancellations: {
+      email: count(/ email cancellation /),
+      sms: bySms.length,
+      smsOnly: bySms.filter(({ what }) => !mailed.has(what.split(' ', 1)[0])).length,
+    },
+    calendarUpdates: count(/ reminder of .* with calendar file$/),
+  };
 }
 
 const NAMES: Record<string, string> = {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeEach } from 'node:test';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
 import { startApp } from './app.ts';
-import { identifiersOf } from './identifiers.ts';
+import { identifiersOf, WORDS } from './identifiers.ts';
 import { document } from './openapi.ts';
 
 /** Every route of the document × every kind of identifier × every credential that is not the right one. */
@@ -26,6 +26,7 @@ export type Route = {
   method: string;
   template: string;
   scope: string;
+  /** The parameters that identify records. */
   params: string[];
   schema?: Schema;
 };
@@ -37,7 +38,7 @@ export const routes: Route[] = Object.entries(document.paths as unknown as Recor
       method: method.toUpperCase(),
       template,
       scope: security?.[0]?.bearer?.[0] ?? '',
-      params: [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
+      params: [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).filter((name) => !(name in WORDS)),
       ...(requestBody && { schema: requestBody.content['application/json']?.schema ?? {} }),
     })),
   )

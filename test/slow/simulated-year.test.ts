@@ -7,5 +7,6 @@ test('a month with a clock change, two workers, some killed while they send: eve
   const result = await runSimulatedYear(options);
   t.diagnostic(JSON.stringify(result));
   assert.ok(result.sent > 150);
+  assert.ok(result.cancellations.smsOnly > 0 && result.changesTold > 0 && result.calendarUpdates > 0);
   assert.equal(result.kills, options.kills);
 });

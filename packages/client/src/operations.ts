@@ -565,7 +565,7 @@ export type Message = {
   appointment_id: string;
   /** How the message is sent. */
   channel: 'email' | 'sms';
-  /** A cancellation follows a confirmation that was sent, when the appointment is deleted or cancelled. */
+  /** A cancellation goes to each recipient that a message has reached, when the appointment is deleted or cancelled. */
   kind: 'confirmation' | 'reminder' | 'cancellation';
   /** State of the message. */
   state: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';
@@ -640,6 +640,10 @@ export type Company = {
   sender_name: string | null;
   sender_address: string | null;
   contact_email: string | null;
+  client_contact_email: string | null;
+  client_contact_phone: string | null;
+  contact_line: string | null;
+  message_signature: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -662,6 +666,14 @@ export type UpdateCompanyBody = {
   sender_address?: string | null | undefined;
   /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
+  /** Where clients reach the company: replies to mails go there. */
+  client_contact_email?: string | null | undefined;
+  /** The number that clients can call, as messages show it. */
+  client_contact_phone?: string | null | undefined;
+  /** Tells clients in messages how to change or cancel an appointment. By default a sentence with the email and phone for clients; an empty text for none. */
+  contact_line?: string | null | undefined;
+  /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
+  message_signature?: string | null | undefined;
 };
 
 export type CreateCompanyBody = {
@@ -682,6 +694,14 @@ export type CreateCompanyBody = {
   sender_address?: string | null | undefined;
   /** Receives notices that need attention, such as a failing webhook endpoint; the sender address by default. */
   contact_email?: string | null | undefined;
+  /** Where clients reach the company: replies to mails go there. */
+  client_contact_email?: string | null | undefined;
+  /** The number that clients can call, as messages show it. */
+  client_contact_phone?: string | null | undefined;
+  /** Tells clients in messages how to change or cancel an appointment. By default a sentence with the email and phone for clients; an empty text for none. */
+  contact_line?: string | null | undefined;
+  /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
+  message_signature?: string | null | undefined;
 };
 
 export type Adviser = {
@@ -994,6 +1014,104 @@ export type VideoAccountBody = {
 export type VideoAccountRemoved = {
   adviser_id: string;
   disconnected_at: string;
+};
+
+export type MessageTemplateDefaults = {
+  subject: string;
+  email_text: string;
+  sms_text: string;
+};
+
+export type MessageTemplate = {
+  /** A change is the confirmation of a moved appointment. */
+  message: 'confirmation' | 'change' | 'reminder' | 'cancellation';
+  subject: string;
+  email_text: string;
+  sms_text: string;
+  /** The texts that are in the company's own words. The others are the defaults. */
+  own: Array<'subject' | 'email_text' | 'sms_text'>;
+  defaults: MessageTemplateDefaults;
+  /** Null if the company has no words of its own. */
+  updated_at: string | null;
+};
+
+export type MessageTemplateField = {
+  field: string;
+  description: string;
+  /** The value in a preview that names no appointment. */
+  sample: string;
+};
+
+export type MessageTemplateBody = {
+  /** The subject of the mail, in one line. */
+  subject?: string | null | undefined;
+  /** The text of the mail. Its HTML part is made from it. */
+  email_text?: string | null | undefined;
+  /** The text of the SMS. */
+  sms_text?: string | null | undefined;
+};
+
+export type MessagePreviewBody = {
+  /** The subject of the mail, in one line. */
+  subject?: string | null | undefined;
+  /** The text of the mail. Its HTML part is made from it. */
+  email_text?: string | null | undefined;
+  /** The text of the SMS. */
+  sms_text?: string | null | undefined;
+  /** The case of the appointment. */
+  case_id?: string | null | undefined;
+  /** The appointment whose values are filled in; without it, sample values are. */
+  appointment_id?: string | null | undefined;
+};
+
+export type MessagePreview = {
+  /** A change is the confirmation of a moved appointment. */
+  message: 'confirmation' | 'change' | 'reminder' | 'cancellation';
+  subject: string;
+  email_text: string;
+  sms_text: string;
+  /** The HTML part of the mail. */
+  email_html: string;
+  /** How many SMS the text is charged as. */
+  sms_segments: number;
+  /** UCS-2 if a character is outside GSM-7; a segment is then shorter. */
+  sms_encoding: 'gsm7' | 'ucs2';
+  /** The texts that are in the company's own words. If such a text would be empty or too long with these values, the default is sent instead. */
+  own: Array<'subject' | 'email_text' | 'sms_text'>;
+};
+
+export type TestMessageBody = {
+  /** The subject of the mail, in one line. */
+  subject?: string | null | undefined;
+  /** The text of the mail. Its HTML part is made from it. */
+  email_text?: string | null | undefined;
+  /** The text of the SMS. */
+  sms_text?: string | null | undefined;
+  /** The case of the appointment. */
+  case_id?: string | null | undefined;
+  /** The appointment whose values are filled in; without it, sample values are. */
+  appointment_id?: string | null | undefined;
+  /** Sends the mail here. */
+  email?: string | null | undefined;
+  /** Sends the SMS here. */
+  phone?: string | null | undefined;
+};
+
+export type TestMessage = {
+  id: string;
+  /** A change is the confirmation of a moved appointment. */
+  message: 'confirmation' | 'change' | 'reminder' | 'cancellation';
+  /** How the message is sent. */
+  channel: 'email' | 'sms';
+  recipient: string;
+  /** State of the message. */
+  state: 'scheduled' | 'sent' | 'failed';
+  /** Number of attempts to send it. */
+  attempts: number;
+  /** Why the last failed attempt failed. */
+  last_error: string | null;
+  created_at: string;
+  sent_at: string | null;
 };
 
 export type WebhookEndpoint = {
@@ -1399,6 +1517,28 @@ export type ConnectVideoAccountAnswer = VideoAccount;
 
 export type DisconnectVideoAccountAnswer = VideoAccountRemoved;
 
+export type ListMessageTemplatesEntry = MessageTemplate;
+
+export type ListMessageTemplateFieldsEntry = MessageTemplateField;
+
+export type GetMessageTemplateAnswer = MessageTemplate;
+
+export type UpdateMessageTemplateBody = MessageTemplateBody;
+
+export type UpdateMessageTemplateAnswer = MessageTemplate;
+
+export type ResetMessageTemplateAnswer = MessageTemplate;
+
+export type PreviewMessageBody = MessagePreviewBody;
+
+export type PreviewMessageAnswer = MessagePreview;
+
+export type SendTestMessageBody = TestMessageBody;
+
+export type SendTestMessageEntry = TestMessage;
+
+export type ListTestMessagesEntry = TestMessage;
+
 export type ListWebhookEndpointsEntry = WebhookEndpoint;
 
 export type CreateWebhookEndpointAnswer = WebhookEndpointWithSecret;
@@ -1522,6 +1662,10 @@ export type CompanySnapshot = {
   sender_name: string | null;
   sender_address: string | null;
   contact_email: string | null;
+  client_contact_email: string | null;
+  client_contact_phone: string | null;
+  contact_line: string | null;
+  message_signature: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -1722,6 +1866,15 @@ export type MessageSnapshot = {
   created_at: string;
 };
 
+/** The record `message_template` in an event. */
+export type MessageTemplateSnapshot = {
+  message: 'confirmation' | 'change' | 'reminder' | 'cancellation';
+  subject: string | null;
+  email_text: string | null;
+  sms_text: string | null;
+  updated_at: string;
+};
+
 /** The record `tag` in an event. */
 export type TagSnapshot = {
   tag: string;
@@ -1776,6 +1929,7 @@ export type EventRecords = {
   };
   api_key: { action: 'created' | 'revoked'; snapshot: ApiKeySnapshot };
   message: { action: 'sent' | 'failed' | 'rescheduled' | 'resent'; snapshot: MessageSnapshot };
+  message_template: { action: 'updated' | 'reset'; snapshot: MessageTemplateSnapshot };
   tag: { action: 'created' | 'removed'; snapshot: TagSnapshot };
 };
 
@@ -3041,6 +3195,71 @@ export type Operations = {
     };
     answer: DisconnectVideoAccountAnswer;
   };
+  /** List message templates. The texts of all messages to clients: those in force, which of them are your own, and the defaults. */
+  listMessageTemplates: { input: Record<never, never>; answer: ListMessageTemplatesEntry[] };
+  /** List the fields of message templates. What can stand in double braces, such as `{{adviser}}`. */
+  listMessageTemplateFields: { input: Record<never, never>; answer: ListMessageTemplateFieldsEntry[] };
+  /** Get a message template. The texts in force, which of them are your own, and the defaults. */
+  getMessageTemplate: {
+    input: {
+      /** The message: confirmation, change, reminder or cancellation. */
+      message: string;
+    };
+    answer: GetMessageTemplateAnswer;
+  };
+  /** Write a message in your own words. Texts that are not sent stay unchanged; null resets a text to the default. A text has fields, `{{location}}`, and sections: `{{#location}}at {{location}}{{/location}}` is there only if the field has a value, `{{^location}}online{{/location}}` only if it has none. A fault names the line and the column. Used from the next message on. */
+  updateMessageTemplate: {
+    input: {
+      /** The message: confirmation, change, reminder or cancellation. */
+      message: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: UpdateMessageTemplateBody;
+    };
+    answer: UpdateMessageTemplateAnswer;
+  };
+  /** Reset a message to the default. Used from the next message on. The answer shows the default. The event log keeps your own words. */
+  resetMessageTemplate: {
+    input: {
+      /** The message: confirmation, change, reminder or cancellation. */
+      message: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+    };
+    answer: ResetMessageTemplateAnswer;
+  };
+  /** Preview a message. The message with the values of an appointment, or with sample values. Texts that are sent are shown instead of those in force, and nothing is stored. */
+  previewMessage: {
+    input: {
+      /** The message: confirmation, change, reminder or cancellation. */
+      message: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body?: PreviewMessageBody | undefined;
+    };
+    answer: PreviewMessageAnswer;
+  };
+  /** Send a test message. Queues the message that a preview with the same body shows, as a mail to `email`, as an SMS to `phone`, or both. It is marked as a test and has no calendar entry. A company can send 50 test messages in 24 hours. */
+  sendTestMessage: {
+    input: {
+      /** The message: confirmation, change, reminder or cancellation. */
+      message: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: SendTestMessageBody;
+    };
+    answer: SendTestMessageEntry[];
+  };
+  /** List test messages. Newest first, in pages. A test message is deleted 30 days after it was sent or has failed. */
+  listTestMessages: {
+    input: {
+      /** The number of the page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+    };
+    answer: ListTestMessagesEntry[];
+  };
   /** List webhook endpoints. Newest first. `search` looks in the URL and the description. */
   listWebhookEndpoints: {
     input: {
@@ -3848,6 +4067,56 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/manage/advisers/{adviserId}/video-account',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listMessageTemplates: { method: 'GET', path: '/manage/message-templates', query: [], headers: {}, bearer: true },
+  listMessageTemplateFields: {
+    method: 'GET',
+    path: '/manage/message-template-fields',
+    query: [],
+    headers: {},
+    bearer: true,
+  },
+  getMessageTemplate: {
+    method: 'GET',
+    path: '/manage/message-templates/{message}',
+    query: [],
+    headers: {},
+    bearer: true,
+  },
+  updateMessageTemplate: {
+    method: 'PATCH',
+    path: '/manage/message-templates/{message}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  resetMessageTemplate: {
+    method: 'DELETE',
+    path: '/manage/message-templates/{message}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  previewMessage: {
+    method: 'POST',
+    path: '/manage/message-templates/{message}/preview',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  sendTestMessage: {
+    method: 'POST',
+    path: '/manage/message-templates/{message}/test',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  listTestMessages: {
+    method: 'GET',
+    path: '/manage/test-messages',
+    query: ['page', 'per_page'],
+    headers: {},
     bearer: true,
   },
   listWebhookEndpoints: {

@@ -23,7 +23,7 @@ export const deleteAppointment = write('appointments.delete', {
     })}, withdrawn AS (
       UPDATE messages m SET state = 'cancelled', updated_at = a.now
         FROM a
-       WHERE ${ofAppointment('m')} AND m.state IN ('scheduled', 'skipped') AND m.kind <> 'cancellation'
+       WHERE ${ofAppointment('m')} AND m.state = 'scheduled' AND m.kind <> 'cancellation'
     ), cancellations AS (
       ${insertCancellations(input)}
     ), meeting AS (

@@ -83,13 +83,21 @@ export function planMessages(
 /** For an appointment that is restored or reinstated: schedules the requested reminders, but no confirmation. */
 export function planReminders(appointment: PlannedAppointment, now: Instant, company: Company): MessagePlan {
   const plan = planMessages(appointment, undefined, { email: {}, sms: {} }, now, company);
-  if (!appointment.cancelled) plan.withdraw.push({ channel: 'email', kind: 'cancellation', state: 'cancelled' });
+  if (!appointment.cancelled) {
+    plan.withdraw.push(...CHANNELS.map((channel) => ({ channel, kind: 'cancellation', state: 'cancelled' }) as const));
+  }
   return plan;
 }
 
-/** For an appointment that is cancelled. The statement finds out which calendars need a cancellation by email. */
+/** For an appointment that is cancelled. The statement finds out which recipients need a cancellation. */
 export const planCancellation = (now: Instant): MessagePlan => ({
-  insert: [{ channel: 'email', kind: 'cancellation', state: 'scheduled', due: now, dayBefore: false }],
+  insert: CHANNELS.map((channel) => ({
+    channel,
+    kind: 'cancellation',
+    state: 'scheduled',
+    due: now,
+    dayBefore: false,
+  })),
   withdraw: CHANNELS.flatMap((channel) =>
     REQUESTABLE_KINDS.map((kind) => ({ channel, kind, state: 'cancelled' as const })),
   ),

@@ -4,11 +4,13 @@ import { zoneOf } from '../../kernel/time/zone-offsets.ts';
 
 /**
  * Returns when a reminder is due: `leadDays` before the start at the same wall time or, if that has passed, one hour
- * before the start. Returns undefined if both have passed; then no reminder is sent.
+ * before the start. Returns undefined if both have passed; then no reminder is sent. A zone that skips a whole day, as
+ * Apia did in 2011, moves a time on that day to the start itself: it counts as passed.
  */
 export function reminderTime(start: Instant, now: Instant, zone: string, leadDays: number): Instant | undefined {
   const leadTime = daysBefore(start, zone, leadDays);
-  if (Temporal.Instant.compare(leadTime, now) >= 0) return leadTime;
+  const isBeforeStart = Temporal.Instant.compare(leadTime, start) < 0;
+  if (isBeforeStart && Temporal.Instant.compare(leadTime, now) >= 0) return leadTime;
   const hourBefore = start.subtract({ hours: 1 });
   return Temporal.Instant.compare(hourBefore, now) >= 0 ? hourBefore : undefined;
 }

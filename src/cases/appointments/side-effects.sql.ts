@@ -2,7 +2,7 @@ import type { InputNames } from '../../kernel/sql/inputs.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 import { syncFromAppointments } from './meetings/desired-state.sql.ts';
 import { messageAudit } from './messages/audit.sql.ts';
-import { calendarRecipients } from './messages/calendar-recipients.sql.ts';
+import { toldRecipients } from './messages/told-recipients.sql.ts';
 import { STATE_INPUTS } from './projection.sql.ts';
 
 /** New messages, an element for each of them. */
@@ -74,7 +74,8 @@ const NEW_MESSAGE = 'a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.no
 
 /**
  * A message that is being sent cannot be recalled, but is marked so that a failed attempt is not repeated. A reminder
- * needs no mark: its worker sees that it was replaced (`isReplaced`).
+ * needs no mark: its worker sees that it was replaced (`isReplaced`). A skipped confirmation was never to be sent, so
+ * there is nothing to withdraw.
  */
 const withdrawn = (input: SideEffectInput) => `withdrawn AS (
       UPDATE messages m
@@ -83,7 +84,8 @@ const withdrawn = (input: SideEffectInput) => `withdrawn AS (
         FROM ${UPDATED}, unnest(${input.withdrawn_channels}, ${input.withdrawn_kinds}, ${input.withdrawn_states})
           AS x (channel, kind, state)
        WHERE ${ofAppointment('m')}
-         AND m.channel = x.channel AND m.kind = x.kind AND m.state IN ('scheduled', 'sending', 'skipped')
+         AND m.channel = x.channel AND m.kind = x.kind
+         AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
       RETURNING m.*
     )`;
 
@@ -140,15 +142,15 @@ const renewed = (input: SideEffectInput) => `${superseded(input)}, previous AS M
     )`;
 
 /**
- * SQL: schedules a cancellation for each address whose calendar holds the appointment `a`. The caller does not know
- * their number, so each id takes its first 19 characters, which hold the time, from the input, and the rest at random.
+ * SQL: schedules a cancellation for each recipient that knows of the appointment `a`. The caller does not know their
+ * number, so each id takes its first 19 characters, which hold the time, from the input, and the rest at random.
  */
 export const insertCancellations = (input: InputNames<typeof CANCELLATION_INPUTS>) =>
   `INSERT INTO messages (${MESSAGE_COLUMNS}, recipient)
        SELECT a.company_id, a.case_id, a.id, a.start_at,
               (left(${input.cancellation_id}::text, 19) || substr(gen_random_uuid()::text, 20))::uuid,
-              'email', 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
-         FROM ${UPDATED} CROSS JOIN LATERAL (${calendarRecipients()}) r
+              r.channel, 'cancellation', 'scheduled', a.now, false, a.now, a.now, r.recipient
+         FROM ${UPDATED} CROSS JOIN LATERAL (${toldRecipients}) r
         WHERE a.end_at > a.now
        ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
          WHERE kind = 'cancellation' AND state = 'scheduled'

@@ -49,6 +49,35 @@ const settings = {
       examples: ['it@company.example'],
     }),
   ),
+  client_contact_email: optional(
+    text({
+      maxLength: 254,
+      description: 'Where clients reach the company: replies to mails go there.',
+      examples: ['office@company.example'],
+    }),
+  ),
+  client_contact_phone: optional(
+    text({
+      maxLength: 50,
+      description: 'The number that clients can call, as messages show it.',
+      examples: ['020 7946 0018'],
+    }),
+  ),
+  contact_line: optional(
+    text({
+      maxLength: 300,
+      description:
+        'Tells clients in messages how to change or cancel an appointment. By default a sentence with the email and ' +
+        'phone for clients; an empty text for none.',
+      examples: ['To change your appointment, call Jane on 020 7946 0018.'],
+    }),
+  ),
+  message_signature: optional(
+    text({
+      description: 'How mails to clients end. By default "Kind regards," and the name; an empty text for nothing.',
+      examples: ['Kind regards,\nSmith & Partners'],
+    }),
+  ),
 };
 const name = text({ minLength: 1, maxLength: 200, examples: ['Smith & Partners'] });
 
@@ -68,6 +97,10 @@ export const CompanyRecord = Type.Object(
     sender_name: nullable(Type.String()),
     sender_address: nullable(Type.String()),
     contact_email: nullable(Type.String()),
+    client_contact_email: nullable(Type.String()),
+    client_contact_phone: nullable(Type.String()),
+    contact_line: nullable(Type.String()),
+    message_signature: nullable(Type.String()),
     created_at: instant(),
     updated_at: instant(),
   },

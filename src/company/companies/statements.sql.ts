@@ -14,6 +14,10 @@ export const SETTINGS = [
   'sender_name',
   'sender_address',
   'contact_email',
+  'client_contact_email',
+  'client_contact_phone',
+  'contact_line',
+  'message_signature',
 ] as const;
 
 const columns = SETTINGS.join(', ');

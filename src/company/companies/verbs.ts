@@ -7,7 +7,7 @@ import { requireEmail } from '../../kernel/validation/email.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { ListRequest, PageOfJson } from '../../kernel/validation/paging.ts';
 import { isPhoneRegion } from '../../kernel/validation/phone.ts';
-import { assertSingleLine, assertVisible } from '../../kernel/validation/single-line.ts';
+import { assertPrintable, assertSingleLine, assertVisible } from '../../kernel/validation/single-line.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { readListPage } from '../list.ts';
 import type { CompanyBody } from './schema.ts';
@@ -22,6 +22,10 @@ const DEFAULTS: Record<string, unknown> = {
   sender_name: null,
   sender_address: null,
   contact_email: null,
+  client_contact_email: null,
+  client_contact_phone: null,
+  contact_line: null,
+  message_signature: null,
 };
 
 export async function createCompany(context: AdminContext, form: Form<CompanyBody>): Promise<string> {
@@ -84,6 +88,10 @@ function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   form.read('sender_name', body.sender_name, assertSingleLine);
   form.read('sender_address', body.sender_address, requireEmail);
   form.read('contact_email', body.contact_email, requireEmail);
+  form.read('client_contact_email', body.client_contact_email, requireEmail);
+  form.read('client_contact_phone', body.client_contact_phone, assertShownPhone);
+  form.read('contact_line', body.contact_line, assertSingleLine);
+  form.read('message_signature', body.message_signature, assertPrintable);
   return settings;
 }
 
@@ -107,6 +115,12 @@ function parseLeadDays(days: DecimalInput): string {
   const { units } = parseInteger(days);
   if (units < 1n || units > 30n) throw new InvalidValue('out_of_range', 'must lie between 1 and 30');
   return units.toString();
+}
+
+/** Clients see the number as it is written, so it may have a remark such as an extension. */
+function assertShownPhone(text: string): void {
+  assertSingleLine(text);
+  if (text.replace(/\D/g, '').length < 3) throw new InvalidValue('format', 'must have at least three digits');
 }
 
 function assertRegion(region: string): void {

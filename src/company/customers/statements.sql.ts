@@ -118,6 +118,12 @@ const lockCustomer = (condition: string, id: string) =>
 const isOld = 'u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id';
 const before = customerAudit.snapshotOf('old');
 
+const MAX_FORMER_EMAILS = 10;
+/** SQL: the earlier addresses of the customer `u` whose new values are in `d`. */
+const formerEmails = `CASE WHEN lower(d.email) IS NOT DISTINCT FROM lower(u.email) OR coalesce(u.email, '') = ''
+                    THEN u.former_emails
+                    ELSE (lower(u.email) || u.former_emails)[1:${MAX_FORMER_EMAILS}] END`;
+
 /** `fields` has only the columns to change. Returns no row if the customer does not exist. */
 export const updateCustomer = write('customers.update', {
   inputs: {
@@ -131,7 +137,9 @@ export const updateCustomer = write('customers.update', {
   sql: (input) => `
     WITH ${lockCustomer(isPresent(input), input.id)}, u AS (
       UPDATE customers u
-         SET (${columns}) = (SELECT ${columns} FROM json_populate_record(u, ${input.fields})),
+         SET (${columns}, former_emails) = (
+               SELECT ${CUSTOMER_COLUMNS.map((name) => `d.${name}`).join(', ')}, ${formerEmails}
+                 FROM json_populate_record(u, ${input.fields}) d),
              updated_at = ${input.now}
         FROM old WHERE ${isOld}
       RETURNING u.*

@@ -20,6 +20,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     Customers: 'The customers of a case.',
     Advisers: 'The advisers that appointments are booked with.',
     'Video accounts': 'The accounts that create the video meetings of an adviser.',
+    'Message templates': "The messages to clients in the company's own words.",
     Tags: 'The tags of address book entries.',
     'API keys': 'Bearer tokens that work until they are revoked.',
     'API clients': 'Programs that exchange a secret for access tokens.',

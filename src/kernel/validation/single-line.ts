@@ -7,6 +7,15 @@ export function assertSingleLine(text: string): void {
   }
 }
 
+/** Rejects control characters except line breaks. */
+export function assertPrintable(text: string): void {
+  for (const line of text.split(/\r?\n/)) {
+    if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
+      throw new InvalidValue('invalid_character', 'must not contain control characters');
+    }
+  }
+}
+
 /** Rejects a text without visible characters. Whether it may be empty is decided by the schema. */
 export function assertVisible(text: string): void {
   assertSingleLine(text);

@@ -1,22 +1,25 @@
 import ical, { ICalAttendeeRole, ICalAttendeeStatus, ICalCalendarMethod, ICalEventStatus } from 'ical-generator';
 import type { Instant } from '../../../kernel/time/time.ts';
 import type { OutgoingMessage } from './message.ts';
+import { namesOf } from './templates/fields.ts';
 
 type CalendarInvite = { method: 'REQUEST' | 'CANCEL'; content: string };
 
 /**
- * Returns the calendar invitation of a confirmation or cancellation, and undefined for a reminder. All messages of an
- * appointment share a UID, and SEQUENCE increases with every change, so a calendar moves or removes its entry and never
- * shows two.
+ * Returns the calendar invitation of a mail that has one. All messages of an appointment share a UID and an organizer,
+ * and SEQUENCE increases with every change, so a calendar moves or removes its entry and never shows two. If the company
+ * has another sender address by now, that one sends on the organizer's behalf.
  */
 export function calendarInvite(
   message: OutgoingMessage,
-  from: { name: string; address: string },
+  senderAddress: string,
   domain: string,
   now: Instant,
 ): CalendarInvite | undefined {
-  if (message.kind === 'reminder') return undefined;
+  const { organizer } = message;
+  if (!organizer) return undefined;
   const cancelled = message.kind === 'cancellation';
+  const name = namesOf(message).full;
   const calendar = ical({
     prodId: { company: 'case-records', product: 'case-records', language: 'EN' },
     method: cancelled ? ICalCalendarMethod.CANCEL : ICalCalendarMethod.REQUEST,
@@ -29,11 +32,15 @@ export function calendarInvite(
     end: date(message.end),
     summary: oneLine(`Appointment with ${message.company}`),
     status: cancelled ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
-    organizer: { name: oneLine(from.name), email: from.address },
+    organizer: {
+      name: oneLine(organizer.name),
+      email: organizer.address,
+      ...(organizer.address !== senderAddress && { sentBy: senderAddress }),
+    },
     attendees: [
       {
         email: message.recipient,
-        ...(message.customer && { name: oneLine(message.customer) }),
+        ...(name && { name }),
         role: ICalAttendeeRole.REQ,
         status: ICalAttendeeStatus.ACCEPTED,
         rsvp: false,
@@ -42,7 +49,7 @@ export function calendarInvite(
     ...(message.location && { location: message.location }),
     ...(message.joinUrl && !cancelled && { url: oneLine(message.joinUrl), description: message.joinUrl }),
   });
-  return { method: cancelled ? 'CANCEL' : 'REQUEST', content: calendar.toString() };
+  return { method: cancelled ? 'CANCEL' : 'REQUEST', content: `${calendar.toString().trimEnd()}\r\n` };
 }
 
 const date = (instant: Instant) => new Date(instant.epochMilliseconds);

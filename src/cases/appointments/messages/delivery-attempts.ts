@@ -7,7 +7,7 @@ import type { Lease } from '../../../kernel/jobs/job-queue.ts';
 import { retryUntilRecorded } from '../../../kernel/jobs/retry-write.ts';
 import { stripNul } from '../../../kernel/sql/inputs.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
-import type { Channel, Kind, OutgoingMessage, Receipt } from './message.ts';
+import type { Channel, Customer, Kind, OutgoingMessage, OwnTexts, Receipt } from './message.ts';
 import type { MessageKey } from './message-queue.sql.ts';
 import * as sql from './message-queue.sql.ts';
 
@@ -15,7 +15,7 @@ import * as sql from './message-queue.sql.ts';
 type DeliveryAttempts = {
   /** Returns undefined if another worker has claimed the message in the meantime. */
   start(message: ClaimedMessage): Promise<StartedMessage | undefined>;
-  recordSent(message: ClaimedMessage, started: StartedMessage, receipt: Receipt): Promise<void>;
+  recordSent(message: ClaimedMessage, receipt: Receipt): Promise<void>;
   /** Returns the new state of the message, or undefined if another worker has claimed it in the meantime. */
   recordFailure(message: ClaimedMessage, failure: DeliveryFailure): Promise<string | undefined>;
 };
@@ -39,15 +39,26 @@ export type StartedMessage = {
   end: string;
   location: string | null;
   join_url: string | null;
+  /** What the recipient was told before; null if the recipient does not know of the appointment. */
+  earlier_start: string | null;
+  earlier_end: string | null;
+  earlier_location: string | null;
   version: number;
   recipient: string;
+  organizer_name: string | null;
+  organizer_address: string | null;
   company: string;
   time_zone: string;
   phone_region: string;
   sender_name: string | null;
   sender_address: string | null;
+  client_contact_email: string | null;
+  client_contact_phone: string | null;
+  contact_line: string | null;
+  message_signature: string | null;
   adviser: string;
-  customer: string | null;
+  customer: Customer | null;
+  own_texts: Partial<Record<Kind | 'change', OwnTexts>> | null;
 };
 
 export const toOutgoingMessage = (key: MessageKey, row: StartedMessage): OutgoingMessage => ({
@@ -69,6 +80,20 @@ export const toOutgoingMessage = (key: MessageKey, row: StartedMessage): Outgoin
   senderAddress: row.sender_address,
   adviser: row.adviser,
   customer: row.customer,
+  earlier: row.earlier_start === null ? null : earlierOf(row, row.earlier_start),
+  organizer:
+    row.organizer_name !== null && row.organizer_address !== null
+      ? { name: row.organizer_name, address: row.organizer_address }
+      : null,
+  contact: { email: row.client_contact_email, phone: row.client_contact_phone, line: row.contact_line },
+  signature: row.message_signature,
+  ownTexts: row.own_texts,
+});
+
+const earlierOf = (row: StartedMessage, start: string): OutgoingMessage['earlier'] => ({
+  start: Temporal.Instant.from(start),
+  end: row.earlier_end === null ? null : Temporal.Instant.from(row.earlier_end),
+  location: row.earlier_location,
 });
 
 /** How long a message waits before it checks again whether an earlier confirmation is still being sent. */
@@ -78,13 +103,21 @@ type DeliveryAttemptsOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
+  /** Sender address of companies without one of their own. */
+  mailFrom: string;
   recordDelaysMs?: readonly number[];
 };
 
-export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: DeliveryAttemptsOptions): DeliveryAttempts {
+export function deliveryAttempts({
+  db,
+  clock,
+  logger,
+  mailFrom,
+  recordDelaysMs,
+}: DeliveryAttemptsOptions): DeliveryAttempts {
   const startInputs = () => {
     const now = clock();
-    return { now: toSql(now), behind_until: toSql(now.add(BEHIND_DELAY)), origin: WORKER_ORIGIN };
+    return { mail_from: mailFrom, now: toSql(now), behind_until: toSql(now.add(BEHIND_DELAY)), origin: WORKER_ORIGIN };
   };
   const startAll = (messages: ClaimedMessage[]) => {
     const leases = messages.map(({ lease }) => lease.id);
@@ -97,6 +130,7 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
     ...keyInputs(key),
     sent_to: receipt.to,
     provider_id: stripNul(receipt.providerId),
+    cancellation_id: newId(),
     now: toSql(clock()),
     origin: WORKER_ORIGIN,
   });
@@ -106,6 +140,7 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
         ...keyArrays(messages),
         sent_to: messages.map(({ receipt }) => receipt.to),
         provider_ids: messages.map(({ receipt }) => stripNul(receipt.providerId)),
+        cancellation_ids: messages.map(() => newId()),
         now: toSql(clock()),
         origin: WORKER_ORIGIN,
       }),
@@ -114,8 +149,6 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
     async (messages) => inOrderOf(messages, await recordAllSent(messages)),
     (message) => db.queryRows(sql.recordMessageSent(sentInputs(message))),
   );
-  const recordConfirmationSent = (message: SentMessage) =>
-    db.queryRows(sql.recordConfirmationSent({ ...sentInputs(message), cancellation_id: newId() }));
 
   const recording = { logger, subject: 'message result', delaysMs: recordDelaysMs };
 
@@ -124,11 +157,10 @@ export function deliveryAttempts({ db, clock, logger, recordDelaysMs }: Delivery
       async (messages) => inOrderOf(messages, await startAll(messages)),
       startOne,
     ),
-    async recordSent({ key, lease }, { channel, kind }, receipt) {
-      const putInCalendar = channel === 'email' && kind === 'confirmation';
-      const write = () => (putInCalendar ? recordConfirmationSent : recordSent)({ key, receipt });
+    async recordSent({ key, lease }, receipt) {
       // Never gives up, whatever the database answers: an unrecorded message would be sent again.
-      await retryUntilRecorded({ ...recording, signal: lease.signal, giveUpOnError: false }, write);
+      const options = { ...recording, signal: lease.signal, giveUpOnError: false };
+      await retryUntilRecorded(options, () => recordSent({ key, receipt }));
     },
     async recordFailure({ key, lease }, { reason, retryAt, uncertain }) {
       const result = {

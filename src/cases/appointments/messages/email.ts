@@ -5,7 +5,8 @@ import { calendarInvite } from './calendar-invite.ts';
 import type { EmailSender, OutgoingMessage } from './message.ts';
 import { writeToOutbox } from './outbox.ts';
 import { Smtp, type SmtpTimeouts } from './smtp.ts';
-import { renderEmail } from './templates.ts';
+import { namesOf } from './templates/fields.ts';
+import { renderEmail } from './templates/render.ts';
 
 export type MailSettings = {
   smtpUrl: string | undefined;
@@ -55,25 +56,31 @@ function composeEmail(
   now: Instant,
 ): SendMailOptions {
   const from = { name: message.senderName ?? message.company, address: message.senderAddress ?? defaultAddress };
-  const calendar = calendarInvite(message, from, domain, now);
+  const calendar = calendarInvite(message, from.address, domain, now);
+  const { email: contactEmail } = message.contact;
   return {
     from,
-    to: { name: message.customer ?? '', address: message.recipient },
+    ...(contactEmail && { replyTo: { name: from.name, address: contactEmail } }),
+    to: { name: namesOf(message).full, address: message.recipient },
     ...renderEmail(message),
     ...(calendar && { icalEvent: { method: calendar.method, content: calendar.content } }),
     ...commonFields(message.id, domain, now),
   };
 }
 
+const SERVICE: PlainMail['sender'] = { name: 'Case Records', address: null };
+
 const composePlain = (
-  { id, recipient, subject, text }: PlainMail,
+  { id, recipient, subject, text, html, sender = SERVICE }: PlainMail,
   { from, domain }: MailSettings,
   now: Instant,
 ): SendMailOptions => ({
-  from: { name: 'Case Records', address: from },
+  from: { name: sender.name, address: sender.address ?? from },
+  ...(sender.replyTo && { replyTo: { name: sender.name, address: sender.replyTo } }),
   to: { name: '', address: recipient },
   subject,
   text,
+  ...(html !== undefined && { html }),
   ...commonFields(id, domain, now),
 });
 

@@ -1,9 +1,9 @@
 import { type QueueStatements, queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../../kernel/sql/json.ts';
 import { write } from '../../../kernel/sql/statement.ts';
-import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
+import { APPOINTMENT_KEY_INPUTS, ofAppointment, ofInputAppointment } from '../appointment-key.sql.ts';
 import { messageAudit } from './audit.sql.ts';
-import { calendarRecipients } from './calendar-recipients.sql.ts';
+import { content, customer, firstOrganizer, organizer, ownTexts, recipientContext, SAID } from './content.sql.ts';
 import { deadline } from './statements.sql.ts';
 
 /** The statements of one delivery attempt: start, record as sent, record a failure. */
@@ -45,10 +45,6 @@ const isReplaced = `EXISTS (
      AND (o.kind <> 'cancellation' OR o.state = 'scheduled' AND o.recipient = m.recipient)
      AND (o.kind <> 'reminder' OR o.resend_of IS NOT NULL AND m.resend_of IS NOT NULL))`;
 
-const isOtherToRecipient = (other: string) => `${other}.id <> m.id AND lower(${other}.recipient) = lower(m.recipient)`;
-/** SQL: whether the last other email to the recipient of `m` put the appointment into the calendar. */
-const inCalendar = `EXISTS (${calendarRecipients(isOtherToRecipient)})`;
-
 /** SQL: whether an earlier confirmation is being sent. Messages must arrive in the order they were requested in. */
 const behindEarlierConfirmation = `EXISTS (
   SELECT 1 FROM messages c WHERE ${ofAppointment('c')} AND c.channel = m.channel AND c.kind = 'confirmation'
@@ -59,14 +55,14 @@ const MAX_MEETING_WAIT = `interval '15 minutes'`;
 
 const TOO_LATE = `CASE WHEN m.attempts > 0 THEN 'failed' ELSE 'skipped' END`;
 
-/** SQL: whether to send the due message `m` now, given the current state of its appointment `a`. */
+/** SQL: whether to send the due message `m` now, given its appointment `a` and what its recipient was `told`. */
 const decision = (now: string) => `CASE
   WHEN m.withdrawn OR m.state = 'sending' AND ${isReplaced} THEN 'cancelled'
   WHEN m.kind = 'cancellation' THEN CASE
     WHEN a.deleted_at IS NULL AND a.cancelled = 0 THEN 'cancelled'
-    WHEN EXISTS (SELECT 1 FROM messages c WHERE ${ofAppointment('c')} AND c.channel = 'email'
-                    AND c.kind = 'confirmation' AND c.state = 'sending') THEN 'behind'
-    WHEN NOT ${inCalendar} THEN 'cancelled'
+    WHEN EXISTS (SELECT 1 FROM messages c WHERE ${ofAppointment('c')} AND c.channel = m.channel
+                    AND c.kind <> 'cancellation' AND c.state = 'sending') THEN 'behind'
+    WHEN told.id IS NULL THEN 'cancelled'
     WHEN ${deadline} <= ${now} THEN ${TOO_LATE}
     ELSE 'sending' END
   WHEN a.deleted_at IS NOT NULL OR a.cancelled = 1 THEN 'cancelled'
@@ -78,17 +74,6 @@ const decision = (now: string) => `CASE
   WHEN m.kind = 'confirmation' AND a.meeting_pending AND m.due_at + ${MAX_MEETING_WAIT} > ${now} THEN 'wait'
   WHEN m.kind = 'confirmation' AND ${behindEarlierConfirmation} THEN 'behind'
   ELSE 'sending' END`;
-
-/** SQL: a cancellation goes to the address that got the confirmation, even if the appointment names another now. */
-const recipient = `CASE
-  WHEN m.kind = 'cancellation' THEN m.recipient
-  WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END`;
-
-/** SQL: the name of the customer of the case who has the recipient's address. */
-const customer = `(
-  SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) FROM customers u
-   WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND lower(u.email) = lower(${recipient})
-   ORDER BY u.removed_at IS NOT NULL, u.id LIMIT 1)`;
 
 /** The keys of several messages, an element for each of them. */
 const MESSAGES_INPUTS = {
@@ -113,6 +98,9 @@ const messageRows = (input: Record<keyof typeof MESSAGES_INPUTS, string>, column
 /** A batch never waits for a lock: it skips rows that are locked, and the caller retries each of them singly. */
 type Locking = '' | 'SKIP LOCKED';
 
+/** `mail_from`: the sender address of companies without one of their own. */
+const START_INPUTS = { mail_from: 'text', now: 'timestamptz', behind_until: 'timestamptz', origin: 'json' } as const;
+
 /**
  * `claimed`: SQL of the messages with their `lease`. Reads everything again and records the intent to send, or that the
  * message is not to be sent. A message with the decision `behind` is due again at `behind_until`. Appointments are
@@ -121,7 +109,7 @@ type Locking = '' | 'SKIP LOCKED';
  */
 const startSql = (
   claimed: string,
-  { now, behind_until, origin }: Record<'now' | 'behind_until' | 'origin', string>,
+  { mail_from, now, behind_until, origin }: Record<keyof typeof START_INPUTS, string>,
   locking: Locking,
 ) => `
     WITH claimed AS (
@@ -134,15 +122,20 @@ const startSql = (
       SELECT m.* FROM claimed JOIN a ON ${ofAppointment('claimed')} JOIN messages m ON ${sameMessage('m', 'claimed')}
        WHERE m.lease_by = claimed.lease AND m.${NOT_ENDED} FOR NO KEY UPDATE OF m ${locking}
     ), decided AS (
-      SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version, ${recipient} AS recipient,
-             ${decision(now)} AS decision
+      SELECT m.company_id, m.case_id, m.appointment_id, m.id, a.version AS sequence, ${decision(now)} AS decision,
+             ${content}
         FROM m JOIN a ON ${ofAppointment('m')}
+       ${recipientContext}
+    ), d AS (
+      SELECT decided.*, ${organizer(mail_from)}
+        FROM decided JOIN a ON ${ofAppointment('decided')} JOIN companies o ON o.id = a.company_id
+       ${firstOrganizer}
     ), started AS (
       UPDATE messages s
          SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
              attempts = s.attempts + (d.decision = 'sending')::int,
-             sequence = CASE d.decision WHEN 'sending' THEN d.version ELSE s.sequence END,
-             recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
+             ${SAID.map((name) => `${name} = CASE d.decision WHEN 'sending' THEN d.${name} ELSE s.${name} END`).join(`,
+             `)},
              lease_by = CASE d.decision WHEN 'sending' THEN s.lease_by END,
              lease_until = CASE d.decision WHEN 'sending' THEN s.lease_until
                                            WHEN 'behind' THEN ${behind_until}
@@ -150,7 +143,7 @@ const startSql = (
              last_error = CASE WHEN d.decision = 'failed' AND s.last_error IS NULL
                                THEN 'The deadline passed while the message was being sent.' ELSE s.last_error END,
              updated_at = ${now}
-        FROM decided d WHERE ${sameMessage('s', 'd')}
+        FROM d WHERE ${sameMessage('s', 'd')}
     ), event AS (
       ${messageAudit.insertEvent('failed', {
         from: `decided d JOIN m ON ${sameMessage('m', 'd')} WHERE d.decision = 'failed'`,
@@ -160,15 +153,17 @@ const startSql = (
       })}
     )
     SELECT m.id, d.decision, m.channel, m.kind, m.attempts + 1 AS attempt, m.doubts AS uncertain_attempts,
-           ${isoTime('m.due_at')} AS due, ${isoTime(deadline)} AS deadline, ${isoTime('a.start_at')} AS start,
-           ${isoTime('a.end_at')} AS end, a.location, a.join_url, a.version, d.recipient, o.name AS company,
-           o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
-           nullif(o.sender_address, '') AS sender_address, v.name AS adviser, ${customer} AS customer
-      FROM decided d JOIN m ON ${sameMessage('m', 'd')} JOIN a ON ${ofAppointment('m')}
+           ${isoTime('m.due_at')} AS due, ${isoTime(deadline)} AS deadline, ${isoTime('d.told_start_at')} AS start,
+           ${isoTime('d.told_end_at')} AS end, d.told_location AS location, d.told_join_url AS join_url,
+           ${isoTime('d.earlier_start_at')} AS earlier_start, ${isoTime('d.earlier_end_at')} AS earlier_end,
+           d.earlier_location, d.sequence AS version, d.recipient, d.organizer_name, d.organizer_address,
+           o.name AS company, o.time_zone, o.phone_region, nullif(o.sender_name, '') AS sender_name,
+           nullif(o.sender_address, '') AS sender_address, o.client_contact_email, o.client_contact_phone,
+           o.contact_line, o.message_signature, v.name AS adviser, ${customer} AS customer,
+           ${ownTexts} AS own_texts
+      FROM d JOIN m ON ${sameMessage('m', 'd')} JOIN a ON ${ofAppointment('m')}
       JOIN companies o ON o.id = a.company_id
       JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id`;
-
-const START_INPUTS = { now: 'timestamptz', behind_until: 'timestamptz', origin: 'json' } as const;
 
 export const startMessages = write('messages.start_many', {
   inputs: { ...MESSAGES_INPUTS, leases: 'uuid[]', ...START_INPUTS },
@@ -180,13 +175,21 @@ export const startMessage = write('messages.start', {
 });
 
 /**
- * `delivered`: SQL of the messages with `sent_to` and `provider_id`. Returns the ids of the messages it changed. The
- * message has been sent, so it is recorded even if another worker holds the lease or has changed the state.
+ * `delivered`: SQL of the messages with `sent_to`, `provider_id` and `cancellation_id`. Returns the ids of the messages
+ * it changed. The message has been sent, so it is recorded even if another worker holds the lease or has changed the
+ * state. If the appointment was deleted or cancelled in the meantime, a cancellation is scheduled. The share lock waits
+ * for a concurrent delete, which may not have seen the message as sent and so scheduled none.
  */
 const recordSentSql = (delivered: string, { now, origin }: Record<'now' | 'origin', string>, locking: Locking) => `
-    WITH sent AS (
+    WITH delivered AS (
+      ${delivered}
+    ), a AS (
+      SELECT * FROM appointments
+       WHERE (company_id, case_id, id) IN (SELECT company_id, case_id, appointment_id FROM delivered)
+         FOR SHARE ${locking}
+    ), sent AS (
       SELECT delivered.*, ${messageAudit.image} AS before
-        FROM (${delivered}) delivered JOIN messages m ON ${sameMessage('m', 'delivered')}
+        FROM delivered JOIN a ON ${ofAppointment('delivered')} JOIN messages m ON ${sameMessage('m', 'delivered')}
        WHERE m.state <> 'sent' FOR NO KEY UPDATE OF m ${locking}
     ), m AS (
       UPDATE messages m SET state = 'sent', sent_at = ${now}, sent_to = sent.sent_to, provider_id = sent.provider_id,
@@ -199,30 +202,34 @@ const recordSentSql = (delivered: string, { now, origin }: Record<'now' | 'origi
         origin,
         before: 'sent.before',
       })}
+    ), cancellations AS (
+      INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at,
+                            updated_at, recipient)
+      SELECT a.company_id, a.case_id, a.id, sent.cancellation_id, m.channel, 'cancellation', a.start_at, 'scheduled',
+             ${now}, ${now}, ${now}, m.recipient
+        FROM m JOIN sent ON ${sameMessage('m', 'sent')} JOIN a ON ${ofAppointment('m')}
+       WHERE m.kind <> 'cancellation' AND (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > ${now}
+      ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
+        WHERE kind = 'cancellation' AND state = 'scheduled'
+      DO NOTHING
     )
     SELECT m.id FROM m`;
 
 export const recordMessagesSent = write('messages.record_sent_many', {
-  inputs: { ...MESSAGES_INPUTS, sent_to: 'text[]', provider_ids: 'text[]', now: 'timestamptz', origin: 'json' },
+  inputs: {
+    ...MESSAGES_INPUTS,
+    sent_to: 'text[]',
+    provider_ids: 'text[]',
+    cancellation_ids: 'uuid[]',
+    now: 'timestamptz',
+    origin: 'json',
+  },
   sql: (input) => {
-    const delivered = messageRows(input, { sent_to: input.sent_to, provider_id: input.provider_ids });
-    return recordSentSql(delivered, input, 'SKIP LOCKED');
+    const { sent_to, provider_ids: provider_id, cancellation_ids: cancellation_id } = input;
+    return recordSentSql(messageRows(input, { sent_to, provider_id, cancellation_id }), input, 'SKIP LOCKED');
   },
 });
 export const recordMessageSent = write('messages.record_sent', {
-  inputs: { ...MESSAGE_INPUTS, sent_to: 'text', provider_id: 'text?', now: 'timestamptz', origin: 'json' },
-  sql: (input) => {
-    const delivered = messageRow(input, { sent_to: input.sent_to, provider_id: input.provider_id });
-    return recordSentSql(delivered, input, '');
-  },
-});
-
-/**
- * For a confirmation by email. If the appointment was deleted or cancelled in the meantime, a cancellation is
- * scheduled. The share lock waits for a concurrent delete, which may not have seen the confirmation as sent and so
- * scheduled none.
- */
-export const recordConfirmationSent = write('messages.record_confirmation_sent', {
   inputs: {
     ...MESSAGE_INPUTS,
     sent_to: 'text',
@@ -231,33 +238,10 @@ export const recordConfirmationSent = write('messages.record_confirmation_sent',
     now: 'timestamptz',
     origin: 'json',
   },
-  sql: (input) => `
-    WITH a AS (
-      SELECT * FROM appointments a WHERE ${isAppointment(input)} FOR SHARE
-    ), locked AS MATERIALIZED (
-      SELECT ${messageAudit.image} AS before FROM a JOIN messages m ON ${ofAppointment('m')}
-       WHERE m.id = ${input.message_id} AND m.state <> 'sent' FOR NO KEY UPDATE OF m
-    ), m AS (
-      UPDATE messages m
-         SET state = 'sent', sent_at = ${input.now}, sent_to = ${input.sent_to}, provider_id = ${input.provider_id},
-             updated_at = ${input.now}, lease_by = NULL, lease_until = NULL
-        FROM locked WHERE ${isMessage(input)} RETURNING m.*
-    ), event AS (
-      ${messageAudit.insertEvent('sent', {
-        from: 'm, locked',
-        at: input.now,
-        origin: input.origin,
-        before: 'locked.before',
-      })}
-    )
-    INSERT INTO messages (company_id, case_id, appointment_id, id, channel, kind, start_at, state, due_at, created_at,
-                          updated_at, recipient)
-    SELECT a.company_id, a.case_id, a.id, ${input.cancellation_id}, 'email', 'cancellation', a.start_at, 'scheduled',
-           ${input.now}, ${input.now}, ${input.now}, ${input.sent_to}
-      FROM m, a WHERE (a.deleted_at IS NOT NULL OR a.cancelled = 1) AND a.end_at > ${input.now}
-    ON CONFLICT (company_id, case_id, appointment_id, channel, recipient)
-      WHERE kind = 'cancellation' AND state = 'scheduled'
-    DO NOTHING`,
+  sql: (input) => {
+    const { sent_to, provider_id, cancellation_id } = input;
+    return recordSentSql(messageRow(input, { sent_to, provider_id, cancellation_id }), input, '');
+  },
 });
 
 /**

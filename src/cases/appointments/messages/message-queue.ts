@@ -15,6 +15,8 @@ type MessageQueueOptions = {
   logger: Logger;
   senders: Record<Channel, Sender>;
   counters: DeliveryCounters;
+  /** Sender address of companies without one of their own. */
+  mailFrom: string;
   random?: () => number;
   /** Delays between attempts to record a result in the database. */
   recordDelaysMs?: readonly number[];
@@ -58,7 +60,7 @@ export function messageQueues(options: MessageQueueOptions): JobQueue[] {
   });
 
   async function recordSent(claimed: ClaimedMessage, started: StartedMessage, receipt: Receipt): Promise<void> {
-    await attempts.recordSent(claimed, started, receipt);
+    await attempts.recordSent(claimed, receipt);
     counters.countMessage('sent', started);
     logger.info(logFields(claimed.key, started), 'message sent');
   }

@@ -13,7 +13,7 @@ export const Message = Type.Object(
     channel: oneOf(['email', 'sms'], 'How the message is sent.'),
     kind: oneOf(
       ['confirmation', 'reminder', 'cancellation'],
-      'A cancellation follows a confirmation that was sent, when the appointment is deleted or cancelled.',
+      'A cancellation goes to each recipient that a message has reached, when the appointment is deleted or cancelled.',
     ),
     state: oneOf(STATES, 'State of the message.'),
     due_at: instant(),
