@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import http, { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, beforeEach, test } from 'node:test';
+import { after, beforeEach, mock, test } from 'node:test';
 import { CaseRecordsError, createClient } from '../packages/client/src/index.ts';
 
 /** How the client sends a request in Node. What it does when a request fails is in client-retries.test.ts. */
@@ -43,6 +43,20 @@ test('a request has its method, path, headers and body, and nothing of the platf
     assert.deepEqual(Object.keys(others).sort(), ['authorization', 'connection', 'content-type', 'host']);
   }
   assert.equal(remove?.headers['if-match'], '"1"');
+});
+
+test('the host of the base URL may be an IPv6 address, and its path may need encoding', async () => {
+  const send = http.request;
+  const sent: Record<string, unknown>[] = [];
+  // Not every machine has the address ::1.
+  const { mock: request } = mock.method(http, 'request', (options: http.RequestOptions, onResponse: () => void) => {
+    sent.push({ hostname: options.hostname, port: options.port });
+    return send({ ...options, hostname: '127.0.0.1', port: new URL(baseUrl).port }, onResponse);
+  });
+  const away = createClient({ baseUrl: 'http://[::1]:8080/a b/', token: 'secret', retries: 0 });
+  await away.getCaseInteractions({ caseId: 'c', from: '2026-01-01T10:00:00+01:00' }).finally(() => request.restore());
+  assert.deepEqual(sent, [{ hostname: '::1', port: '8080' }]);
+  assert.equal(requests[0]?.url, '/a%20b/cases/c/interactions?from=2026-01-01T10%3A00%3A00%2B01%3A00');
 });
 
 test('calls that follow one another use one connection', async () => {

@@ -14,6 +14,7 @@ type CallInput = { signal?: AbortSignal | undefined; [parameter: string]: unknow
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, retries = DEFAULT_RETRIES, timeoutMs = 30_000, pause = defaultPause, now = Date.now } = options;
   requireOptions(options);
+  const base = new URL(baseUrl);
   const transport = options.fetch ? fetchTransport(options.fetch) : platformTransport();
   const tokens =
     'token' in options
@@ -27,7 +28,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function call(operation: Operation, input: CallInput = {}): Promise<Answer<unknown>> {
     const { signal } = input;
-    const request = prepare(baseUrl, operation, input);
+    const request = prepare(base, operation, input);
     let tokenRenewed = false;
     for (let attempts = 1; ; attempts++) {
       const token = operation.bearer ? await rejectOnAbort(tokens.current(), signal) : undefined;

@@ -11,7 +11,14 @@ export type Operation = {
 
 export type RequestInput = Readonly<Record<string, unknown>>;
 
-export type PreparedRequest = { method: string; url: URL; headers: HeaderValues; body: string | undefined };
+/** `path` has the path of the base URL, and the query. */
+export type PreparedRequest = {
+  method: string;
+  base: URL;
+  path: string;
+  headers: HeaderValues;
+  body: string | undefined;
+};
 
 /** Values by lower-case name. */
 type HeaderValues = Record<string, string>;
@@ -20,12 +27,10 @@ type HeaderValues = Record<string, string>;
  * Builds the request once per call; every attempt sends the same one. Invalid input throws a TypeError here, so that it
  * is not mistaken for a broken connection and retried.
  */
-export function prepare(baseUrl: string, operation: Operation, input: RequestInput): PreparedRequest {
+export function prepare(base: URL, operation: Operation, input: RequestInput): PreparedRequest {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeSegment(name, input[name]));
-  const url = new URL(withoutTrailingSlashes(baseUrl) + path);
-  for (const name of operation.query) {
-    if (input[name] !== undefined) url.searchParams.set(name, String(input[name]));
-  }
+  const query = operation.query.filter((name) => input[name] !== undefined);
+  const search = query.length > 0 ? `?${new URLSearchParams(query.map((name) => [name, String(input[name])]))}` : '';
   // The operations on a case require this header even without a body.
   const headers: HeaderValues = { 'content-type': 'application/json' };
   for (const [name, header] of Object.entries(operation.headers)) {
@@ -35,7 +40,8 @@ export function prepare(baseUrl: string, operation: Operation, input: RequestInp
   if ('idempotencyKey' in operation.headers && headers['idempotency-key'] === undefined) {
     headers['idempotency-key'] = crypto.randomUUID();
   }
-  return { method: operation.method, url, headers, body: JSON.stringify(input.body) };
+  const target = withoutTrailingSlashes(base.pathname) + path + search;
+  return { method: operation.method, base, path: target, headers, body: JSON.stringify(input.body) };
 }
 
 /** Everything that a header cannot contain. */

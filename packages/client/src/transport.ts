@@ -16,9 +16,10 @@ export type Transport = (request: PreparedRequest) => Exchange;
 
 export const fetchTransport =
   (fetch: typeof globalThis.fetch): Transport =>
-  ({ method, url, headers, body = null }) => {
+  ({ method, base, path, headers, body = null }) => {
     const abortController = new AbortController();
     const { signal } = abortController;
+    const url = new URL(base.origin + path);
     const init = { method, headers: new Headers(headers), body, redirect: 'manual', signal } as const;
     return { response: (async () => fetch(url, init))(), cancel: () => abortController.abort() };
   };
@@ -40,8 +41,7 @@ export function platformTransport(): Transport {
 /** The parts of node:http and node:https that are used here. The client also runs where they do not exist. */
 type NodeHttp = {
   request(
-    url: URL,
-    options: { method: string; headers: Record<string, string> },
+    options: { hostname: string; port: string; method: string; path: string; headers: Record<string, string> },
     onResponse: (response: NodeResponse) => void,
   ): { on(event: 'error', listener: (error: Error) => void): void; end(body?: string): void; destroy(): void };
 };
@@ -59,9 +59,12 @@ function nodeTransport(): Transport | undefined {
   // Other runtimes imitate these modules.
   if (!versions?.node || versions.bun || versions.deno || !getBuiltinModule) return undefined;
   const [http, https] = [getBuiltinModule('node:http'), getBuiltinModule('node:https')] as [NodeHttp, NodeHttp];
-  return ({ method, url, headers, body }) => {
+  return ({ method, base, path, headers, body }) => {
     const { promise, resolve, reject } = withResolvers<HttpResponse>();
-    const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers }, (response) => {
+    const { protocol, hostname, port } = base;
+    // The name of an IPv6 host has brackets only in a URL. Given a URL, Node would parse it again for each request.
+    const options = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, method, path, headers };
+    const request = (protocol === 'https:' ? https : http).request(options, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
