@@ -1,28 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { findProgram } from './find-program.ts';
 import { until, within } from './until.ts';
 
 /** nginx with the sample configuration of deploy/nginx.conf, on a free port and without TLS. */
 
-const run = promisify(execFile);
-
-/** Returns the program, or undefined if there is none. test/slow/packages.sh installs it. */
-export async function findNginx(): Promise<string | undefined> {
-  for (const program of ['nginx', '/usr/sbin/nginx']) {
-    if (await works(program)) return program;
-  }
-  return undefined;
-}
-
-const works = (program: string) =>
-  run(program, ['-v']).then(
-    () => true,
-    () => false,
-  );
+export const findNginx = (): Promise<string | undefined> => findProgram(['nginx', '/usr/sbin/nginx'], '-v');
 
 /** Runs nginx with the sample. Returns a function that stops it. */
 export async function startNginx(program: string, port: number, serviceUrl: string): Promise<() => Promise<void>> {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what some slow tests need besides Node, as root on Debian or Ubuntu: Chromium and nginx. It does not start a
-# server. If it cannot install them it says so, and the tests that need them are skipped.
+# Installs what some slow tests need besides Node, as root on Debian or Ubuntu: Chromium, nginx and PgBouncer. It does
+# not start a server. If it cannot install them it says so, and the tests that need them are skipped.
 has() {
   for program; do
     command -v "$program" >/dev/null && return
@@ -10,6 +10,7 @@ has() {
 missing=
 has chromium chromium-browser google-chrome || missing=chromium
 has nginx /usr/sbin/nginx || missing="$missing nginx"
+has pgbouncer /usr/sbin/pgbouncer || missing="$missing pgbouncer"
 [ -n "$missing" ] || exit 0
 
 skip() {

@@ -24,14 +24,16 @@ type DatabaseOptions = {
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
+const TIMEOUTS_MS = {
+  statement_timeout: 15_000,
+  // A process that is suspended inside a transaction would block others by its locks, and followers of the event log.
+  idle_in_transaction_session_timeout: 10_000,
+};
 // If the server sends nothing for this long, not even its statement timeout, the connection is dropped.
 const RESPONSE_TIMEOUT_MS = 20_000;
 // A request starts no statement later than this. A statement ends within 26 s: 5 for a connection, RESPONSE_TIMEOUT_MS,
 // and a sweep for each. So every request is answered within 45 s, which docs/operations.md promises.
 const REQUEST_DEADLINE_MS = 17_000;
-// A process that is suspended inside a transaction would block others by its locks, and followers of the event log.
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 // Longer than the statements of one pipelined transaction take one after the other.
 const PIPELINED_TRANSACTION_TIMEOUT_MS = 30_000;
 const TRANSACTION_TIMEOUT_MS = 60_000;
@@ -169,11 +171,10 @@ export class Database extends Executor {
     const settings = {
       ...connection,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       application_name: 'case-records',
     };
-    const onConnectSql = (transactionMs?: number) => `${WITH_SAFE_COMMITS}; ${sessionLimits(transactionMs)}`;
+    const onConnectSql = (transaction_timeout?: number) =>
+      `${WITH_SAFE_COMMITS}; ${sessionLimits({ ...TIMEOUTS_MS, ...(transaction_timeout && { transaction_timeout }) })}`;
     const pipelinedPool = (size: number, maxInFlight: number, planSql: string) => {
       const sessionSql = `${planSql}${onConnectSql(PIPELINED_TRANSACTION_TIMEOUT_MS)}`;
       return new PipelinedPool({

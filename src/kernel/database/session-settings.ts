@@ -10,12 +10,12 @@ const TCP_LIMITS = {
 };
 
 /**
- * Returns SQL that sets the limits of a new connection. Without `transactionMs` a transaction may take as long as its
- * reader does. `transaction_timeout` exists since PostgreSQL 17; unknown settings are skipped.
+ * Returns SQL that sets the limits of a new connection, a statement because poolers such as PgBouncer refuse them as
+ * parameters of the connection. Without `transaction_timeout` a transaction may take as long as its reader does; the
+ * setting exists since PostgreSQL 17, and unknown settings are skipped.
  */
-export function sessionLimits(transactionMs?: number): string {
-  const limits = { ...TCP_LIMITS, ...(transactionMs !== undefined && { transaction_timeout: String(transactionMs) }) };
-  const rows = Object.entries(limits).map(([name, value]) => `('${name}', '${value}')`);
+export function sessionLimits(timeoutsMs: Readonly<Record<string, number>>): string {
+  const rows = Object.entries({ ...TCP_LIMITS, ...timeoutsMs }).map(([name, value]) => `('${name}', '${value}')`);
   return `SELECT set_config(s.name, l.value, false)
     FROM (VALUES ${rows.join(', ')}) AS l (name, value) JOIN pg_settings s ON s.name = l.name`;
 }
