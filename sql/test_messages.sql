@@ -75,6 +75,6 @@ WITH m AS (
 )
 SELECT m.id, m.channel, m.recipient, m.subject, m.content, m.attempts AS attempt,
        to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due, coalesce(nullif(c.sender_name, ''), c.name) AS sender_name,
-       nullif(c.sender_address, '') AS sender_address
+       nullif(c.sender_address, '') AS sender_address, c.client_contact_email AS reply_to
   FROM m JOIN companies c ON c.id = m.company_id;
 

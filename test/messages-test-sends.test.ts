@@ -49,7 +49,13 @@ const listed = (company: TestCompany) => ok(company.get('/manage/test-messages')
 
 test('a test goes to the address and the number, marked as one, with what the preview shows', async () => {
   const company = await app.company();
-  await ok(company.patch('/manage/company', { sender_name: 'Smith', sender_address: 'office@smith.example' }));
+  await ok(
+    company.patch('/manage/company', {
+      sender_name: 'Smith',
+      sender_address: 'office@smith.example',
+      client_contact_email: 'ask@smith.example',
+    }),
+  );
   await ok(company.patch(REMINDER, { subject: 'See you', sms_text: `Soon ${TEXT}` }));
   const preview = await ok(company.post(`${REMINDER}/preview`));
   const queued = await ok(send(company, { email: 'me@smith.example', phone: '07400 123456' }));
@@ -66,6 +72,7 @@ test('a test goes to the address and the number, marked as one, with what the pr
   const { headers, parts } = readMail(mail?.raw ?? '');
   assert.deepEqual([mail?.from, mail?.to], ['office@smith.example', 'me@smith.example']);
   assert.equal(headers.from, 'Smith <office@smith.example>');
+  assert.equal(headers['reply-to'], 'Smith <ask@smith.example>');
   assert.equal(headers.subject, '[Test] See you');
   const note = 'This is a test of a message of Smith & Partners. It is about no appointment of yours.';
   const text = parts['text/plain']?.replaceAll('\r', '') ?? '';

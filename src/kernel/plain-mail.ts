@@ -9,5 +9,5 @@ export type PlainMail = {
   text: string;
   html?: string;
   /** The service itself by default. A company without a sender address uses the one of the service. */
-  sender?: { name: string; address: string | null };
+  sender?: { name: string; address: string | null; replyTo?: string | null };
 };

@@ -68,12 +68,15 @@ function composeEmail(
   };
 }
 
+const SERVICE: PlainMail['sender'] = { name: 'Case Records', address: null };
+
 const composePlain = (
-  { id, recipient, subject, text, html, sender = { name: 'Case Records', address: null } }: PlainMail,
+  { id, recipient, subject, text, html, sender = SERVICE }: PlainMail,
   { from, domain }: MailSettings,
   now: Instant,
 ): SendMailOptions => ({
   from: { name: sender.name, address: sender.address ?? from },
+  ...(sender.replyTo && { replyTo: { name: sender.name, address: sender.replyTo } }),
   to: { name: '', address: recipient },
   subject,
   text,

@@ -29,6 +29,7 @@ type StartedTest = {
   due: string;
   sender_name: string;
   sender_address: string | null;
+  reply_to: string | null;
 };
 
 /** A person waits for the message, so it makes no sense later. */
@@ -68,7 +69,7 @@ export function testMessageQueue({ db, clock, logger, senders, random = Math.ran
       await senders.sms.sendText({ id: row.id, due, recipient, text: content }, signal);
       return;
     }
-    const sender = { name: row.sender_name, address: row.sender_address };
+    const sender = { name: row.sender_name, address: row.sender_address, replyTo: row.reply_to };
     const mail = { id: row.id, due, recipient, sender, subject: subject ?? '', text: content };
     await senders.email.sendPlain({ ...mail, html: htmlOf(content, mail.subject) }, clock(), signal);
   }

@@ -74,7 +74,7 @@ export const startTestMessage = write('test_messages.start', {
     )
     SELECT m.id, m.channel, m.recipient, m.subject, m.content, m.attempts AS attempt,
            ${isoTime('m.due_at')} AS due, coalesce(nullif(c.sender_name, ''), c.name) AS sender_name,
-           nullif(c.sender_address, '') AS sender_address
+           nullif(c.sender_address, '') AS sender_address, c.client_contact_email AS reply_to
       FROM m JOIN companies c ON c.id = m.company_id`,
 });
 
