@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestApp, TestCompany } from '../../test/harness/app.ts';
 import { type Answer, caller } from '../../test/harness/http.ts';
-import { fill, type Ids, identifiersOf, MAKERS } from '../../test/harness/identifiers.ts';
+import { fill, type Ids, identifiersOf, MAKERS, WORDS } from '../../test/harness/identifiers.ts';
 import { assertDescribed } from '../../test/harness/openapi.ts';
 import type { Draft } from './drafts.ts';
 import { expectedFields, type Kind, parseBody, type ShownRecord, shownFields } from './model.ts';
@@ -70,7 +70,7 @@ export class Session {
       ...{ customTag: company.customTags[0] ?? '', customer: this.#ids.customerId ?? '' },
     };
     // The default tags of an entry have a fixed vocabulary, unlike custom tags.
-    const ids = template.includes('/tags/') ? { ...this.#ids, tag: 'executor' } : this.#ids;
+    const ids = { ...WORDS, ...this.#ids, ...(template.includes('/tags/') && { tag: 'executor' }) };
     return { token, ids, known };
   }
 
@@ -160,7 +160,7 @@ export class Session {
       await this.#currentCompany.post('/manage/custom-tags', { tag: this.#ids.tag });
     } else {
       const entry = name === 'tag' ? 'entryID' : name;
-      if (entry && !['caseId', 'companyId'].includes(entry)) await this.#createRecord(entry);
+      if (entry && !['caseId', 'companyId', ...Object.keys(WORDS)].includes(entry)) await this.#createRecord(entry);
     }
   }
 
