@@ -329,7 +329,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
      AND m.channel = x.channel AND m.kind = x.kind
-     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -364,7 +364,7 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -417,7 +417,7 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -1419,7 +1419,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
      AND m.channel = x.channel AND m.kind = x.kind
-     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -1454,7 +1454,7 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -1507,7 +1507,7 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -1887,7 +1887,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
      AND m.channel = x.channel AND m.kind = x.kind
-     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -1922,7 +1922,7 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -1975,7 +1975,7 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -2351,7 +2351,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
      AND m.channel = x.channel AND m.kind = x.kind
-     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -2386,7 +2386,7 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -2439,7 +2439,7 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now
@@ -2830,7 +2830,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
       AS x (channel, kind, state)
    WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
      AND m.channel = x.channel AND m.kind = x.kind
-     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+     AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
   RETURNING m.*
 )
 SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(states.email_confirmation::text, ''), coalesce(states.email_notification::text, ''), coalesce(states.email_day_before::text, ''), coalesce(states.sms_confirmation::text, ''), coalesce(states.sms_notification::text, ''), coalesce(states.sms_day_before::text, '')), 0)) AS version, json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', input.end_time, 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url)::text AS json FROM a JOIN input USING (nth), LATERAL (
@@ -2867,7 +2867,7 @@ SELECT nth, a.version || '.' || to_hex(hashtextextended(concat_ws(',', coalesce(
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), cancellations AS (INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at, recipient)
      SELECT a.company_id, a.case_id, a.id, a.start_at,
@@ -2922,7 +2922,7 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
         AS x (channel, kind, state)
      WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
        AND m.channel = x.channel AND m.kind = x.kind
-       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+       AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
     RETURNING m.*
   ), superseded AS (
     UPDATE messages m SET state = 'cancelled', updated_at = a.now

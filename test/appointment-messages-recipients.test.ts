@@ -64,6 +64,12 @@ for (const [flag, channel, kind] of CONFIRMATIONS) {
     assert.equal((await scheduled(appointment)).length, 1);
   });
 
+  test(`${flag} that was skipped is cancelled when it is no longer requested`, async () => {
+    const appointment = await book(await app.company(), { [flag]: true });
+    assert.equal((await appointment.update({ [flag]: false }))[flag], 'cancelled');
+    assert.equal((await appointment.read())[flag], 'cancelled');
+  });
+
   test(`${flag} that waits is skipped when its recipient is cleared`, async () => {
     const company = await app.company();
     const appointment = await book(company, { ...recipients(company), [flag]: true });

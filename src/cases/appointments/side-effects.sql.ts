@@ -74,8 +74,8 @@ const NEW_MESSAGE = 'a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.no
 
 /**
  * A message that is being sent cannot be recalled, but is marked so that a failed attempt is not repeated. A reminder
- * needs no mark: its worker sees that it was replaced (`isReplaced`). A skipped confirmation was never to be sent, so
- * there is nothing to withdraw.
+ * needs no mark: its worker sees that it was replaced (`isReplaced`). A skipped confirmation stays
+ * skipped when the appointment is cancelled; only a request that no longer asks for it withdraws it.
  */
 const withdrawn = (input: SideEffectInput) => `withdrawn AS (
       UPDATE messages m
@@ -85,7 +85,7 @@ const withdrawn = (input: SideEffectInput) => `withdrawn AS (
           AS x (channel, kind, state)
        WHERE ${ofAppointment('m')}
          AND m.channel = x.channel AND m.kind = x.kind
-         AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND m.kind = 'reminder')
+         AND (m.state IN ('scheduled', 'sending') OR m.state = 'skipped' AND (m.kind = 'reminder' OR a.cancelled = 0))
       RETURNING m.*
     )`;
 
