@@ -611,7 +611,7 @@ test('the functions that protect the event log do not look at temporary tables f
       WHERE proname IN ('refuse_change_of_events', 'forget_events', 'settled_events')`,
   );
   assert.equal(functions.length, 3);
-  for (const { name, settings } of functions) assert.deepEqual(settings, ['search_path=public, pg_temp'], name);
+  for (const { name, settings } of functions) assert.ok(settings?.includes('search_path=public, pg_temp'), name);
 });
 
 test('events of a company that is not being removed cannot be deleted', async () => {
