@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
-import { bundledDatabase, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
+import { bundledDatabase, bundledSettings, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
 import type { Invocation } from './command.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -47,7 +47,8 @@ export async function acquireDatabase({
 }
 
 async function startForCommand(config: Config): Promise<AcquiredDatabase> {
-  const starting = startBundledPostgres({ dataDir: config.DATA_DIR, log: () => {}, role: 'command' });
+  const settings = bundledSettings(config);
+  const starting = startBundledPostgres({ dataDir: config.DATA_DIR, log: () => {}, role: 'command', settings });
   const stop = () => starting.then((postgres) => postgres.stop());
   startedServers.add(stop);
   try {
