@@ -99,7 +99,7 @@ const RULES: readonly Rule[] = [
       'backup/**',
       'cli/**',
       'config.ts',
-      'server/{audit-logs,company-removal,database-setup,database-urls,service,start-summary,worker}.ts',
+      'server/{audit-logs,company-removal,database-setup,database-urls,restored-database,service,start-summary,worker}.ts',
       '{cases,company,events,kernel,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,

@@ -32,6 +32,11 @@ export const GROUPS: readonly Group[] = [
   { name: 'backup', summary: 'Backups of the bundled database', load: () => import('./backup.ts') },
   { name: 'restore', summary: 'Restore the bundled database from a backup', load: () => import('./restore.ts') },
   {
+    name: 'held',
+    summary: 'After a restore: what was due and may have been done already',
+    load: () => import('./held.ts'),
+  },
+  {
     name: 'completion',
     summary: 'Completion for bash, zsh or fish',
     load: async () => ({ commands: (await import('./completion.ts')).completionCommands(GROUPS) }),
