@@ -1,12 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 
-/** Lets the threads of this process work only when others do not need the processors. On Linux each has a priority. */
+/**
+ * Leaves the processors to other processes that need them. On Linux each thread has a priority. With the lowest one a
+ * backup beside 32 writers would take minutes, and the server would keep the WAL for so long.
+ */
 export async function lowerPriority(): Promise<void> {
   const threads = await readdir('/proc/self/task').catch(() => ['0']);
   for (const thread of threads) {
     try {
-      setPriority(Number(thread), constants.priority.PRIORITY_LOW);
+      setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
       // The thread has ended.
     }

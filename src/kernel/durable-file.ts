@@ -57,10 +57,17 @@ export function syncFolder(folder: string): Promise<void> {
   return next;
 }
 
+const CONCURRENT_SYNCS = 32;
+
 /** Syncs a folder and everything below it to the disk. */
 export async function syncTree(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() || entry.isDirectory()) await syncPath(join(entry.parentPath, entry.name));
+  const entries = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
+    (entry) => entry.isFile() || entry.isDirectory(),
+  );
+  // The file system writes its journal once for concurrent syncs.
+  for (let i = 0; i < entries.length; i += CONCURRENT_SYNCS) {
+    const batch = entries.slice(i, i + CONCURRENT_SYNCS);
+    await Promise.all(batch.map((entry) => syncPath(join(entry.parentPath, entry.name))));
   }
   await syncPath(folder);
 }
