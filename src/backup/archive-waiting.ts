@@ -1,5 +1,6 @@
 import { readdir, rename, rm, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { BackupError } from './backup-error.ts';
 import { ignoreMissing } from './database-files.ts';
 import { archiveWal } from './wal-archive.ts';
 import { isHistory } from './wal-names.ts';
@@ -31,6 +32,7 @@ export async function archiveWaiting(directory: string, archive: string): Promis
     .map((name) => name.slice(0, -READY.length));
   // A history goes first: without it, the segments of its timeline cannot be used.
   const ordered = [...ready.filter(isHistory), ...ready.filter((name) => !isHistory(name)).sort()];
+  const isOnDiskOfDatabase = await areOnOneDisk(archive, wal);
   for (const name of ordered) {
     const mark = join(status, name);
     const source = join(wal, name);
@@ -40,6 +42,7 @@ export async function archiveWaiting(directory: string, archive: string): Promis
       continue;
     }
     try {
+      if (isOnDiskOfDatabase && (await isAlmostFull(wal))) throw new BackupError('The disk is almost full.');
       await archiveWal(archive, name, source);
       pass.archived++;
     } catch (error) {
@@ -50,6 +53,11 @@ export async function archiveWaiting(directory: string, archive: string): Promis
     await rename(mark + READY, mark + DONE);
   }
   return pass;
+}
+
+async function areOnOneDisk(archive: string, wal: string): Promise<boolean> {
+  const [target, source] = await Promise.all([stat(archive).catch(() => stat(dirname(archive))), stat(wal)]);
+  return target.dev === source.dev;
 }
 
 async function isAlmostFull(folder: string): Promise<boolean> {

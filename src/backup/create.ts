@@ -1,6 +1,6 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,6 +11,7 @@ import type { Connection } from '../kernel/database/database.ts';
 import { syncFolder, writeDurably } from '../kernel/durable-file.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
 import { backupName, draftName, withBackupFolder } from './backup-folder.ts';
+import { claimFolder } from './claim.ts';
 import { CONTROL_FILE, ignoreMissing, listDatabaseFiles, RESTORE_MARK } from './database-files.ts';
 import { ARCHIVE, type FileEntry, MANIFEST, type Manifest, newManifest } from './manifest.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
@@ -21,8 +22,8 @@ import { isHistory, segmentsBetween } from './wal-names.ts';
 export type BackupOptions = {
   /** A superuser of the running server. */
   connection: Connection;
-  /** The data directory of that server. */
-  directory: string;
+  /** The folder of the installation, which has the database in `postgres`. */
+  dataDir: string;
   folder: string;
   serviceVersion: string;
   /** Begins with an immediate checkpoint. Otherwise the server spreads it over minutes, which disturbs it less. */
@@ -76,7 +77,8 @@ async function freeName(folder: string): Promise<string> {
 }
 
 async function copyDatabase(client: pg.Client, draft: string, options: BackupOptions): Promise<Manifest> {
-  const { directory, serviceVersion, fast, onProgress } = options;
+  const { dataDir, serviceVersion, fast, onProgress } = options;
+  const directory = await realpath(join(dataDir, 'postgres'));
   onProgress('Waiting for a checkpoint …');
   const { rows: facts } = await client.query(
     `SELECT system_identifier::text, current_setting('server_version_num')::int / 10000 AS major,
@@ -85,6 +87,7 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
   );
   const { system_identifier, major, segment_bytes, tablespaces } = facts[0];
   if (tablespaces > 2) throw new BackupError('The database has tablespaces of its own, which a backup cannot contain.');
+  await claimFolder(options.folder, { dataDir, systemIdentifier: system_identifier });
   // The slot keeps the WAL from now on. It is temporary, so it ends with this session.
   const slot = `case_records_backup_${process.pid}`;
   await client.query('SELECT pg_create_physical_replication_slot($1, true, true)', [slot]);
@@ -93,18 +96,19 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
     [fast],
   );
   const archive = new ArchiveWriter(directory, onProgress);
-  let stopped: { stopped_at: string; last: string } | undefined;
+  let stopped: { stopped_at: string; last: string; end: string } | undefined;
 
   async function* content(): AsyncGenerator<Buffer> {
     yield* archive.databaseFiles();
     onProgress('Ending the backup …');
     const { rows } = await client.query(
-      `SELECT pg_walfile_name(lsn) AS wal, labelfile, spcmapfile, clock_timestamp() AS at
+      `SELECT pg_walfile_name(lsn - 1) AS wal, lsn::text AS "end", labelfile, spcmapfile, clock_timestamp() AS at
          FROM pg_backup_stop(wait_for_archive => false)`,
     );
-    const { wal: last, labelfile, spcmapfile, at } = rows[0];
+    // The position after a full segment is in the next one, which the backup does not need.
+    const { wal: last, end, labelfile, spcmapfile, at } = rows[0];
     const first = begun[0].wal as string;
-    stopped = { stopped_at: at.toISOString(), last };
+    stopped = { stopped_at: at.toISOString(), last, end };
     yield* archive.text('backup_label', labelfile);
     if (spcmapfile) yield* archive.text('tablespace_map', spcmapfile);
     const mark = { id: randomUUID(), state_at: stopped.stopped_at };
@@ -116,8 +120,8 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
     yield tarEnd();
   }
 
-  const archived = await writeArchive(content(), join(draft, ARCHIVE), await spaceGuard(options));
-  const { stopped_at, last } = stopped as unknown as { stopped_at: string; last: string };
+  const archived = await writeArchive(content(), join(draft, ARCHIVE), await spaceGuard(options.folder, directory));
+  const { stopped_at, last, end } = stopped as unknown as NonNullable<typeof stopped>;
   const manifest = newManifest({
     service_version: serviceVersion,
     system_identifier,
@@ -125,7 +129,7 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
     architecture: process.arch,
     started_at: begun[0].at.toISOString(),
     stopped_at,
-    wal: { segment_bytes, timeline: Number.parseInt(last.slice(0, 8), 16), first: begun[0].wal, last },
+    wal: { segment_bytes, timeline: Number.parseInt(last.slice(0, 8), 16), first: begun[0].wal, last, end },
     archive: archived,
     files: archive.entries,
   });
@@ -240,7 +244,7 @@ async function writeArchive(
 }
 
 /** A full disk would stop the database. Returns a check that throws before the disk of the database is full. */
-async function spaceGuard({ folder, directory }: BackupOptions): Promise<(bytes: number) => Promise<void>> {
+async function spaceGuard(folder: string, directory: string): Promise<(bytes: number) => Promise<void>> {
   const [target, source] = await Promise.all([stat(folder), stat(directory)]);
   let unchecked = SPACE_CHECK_BYTES;
   return async (bytes) => {

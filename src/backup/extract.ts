@@ -36,12 +36,15 @@ export async function extractBackup({ backup, manifest, target, onProgress }: Ex
   source.on('error', (error) => decompressed.destroy(error));
   try {
     await readTar(decompressed as Readable & AsyncIterable<Buffer>, async (entry, content) => {
+      if (normalize(entry.name) !== entry.name || entry.name.startsWith('..')) {
+        throw damaged(path, `it contains ${entry.name}, which is not a name within it`);
+      }
       if (entry.isFolder) {
         if (target) await mkdir(join(target, entry.name), { recursive: true, mode: 0o700 });
         return;
       }
       const file = expected.get(entry.name);
-      if (!file || normalize(entry.name) !== entry.name || entry.name.startsWith('..')) {
+      if (!file) {
         throw damaged(path, `it contains ${entry.name}, which the manifest does not have`);
       }
       expected.delete(entry.name);

@@ -21,7 +21,8 @@ export type Manifest = {
   started_at: string;
   /** From this moment on the database can be restored. */
   stopped_at: string;
-  wal: { segment_bytes: number; timeline: number; first: string; last: string };
+  /** The first and the last segment that the backup contains, and the position at its end. */
+  wal: { segment_bytes: number; timeline: number; first: string; last: string; end: string };
   archive: { size: number; sha256: string };
   /** Every file of the archive, with the checksum of its content. */
   files: FileEntry[];

@@ -24,16 +24,19 @@ export const pruneBackups = (
       }
       result.removed.push(...removed.map(({ name }) => name));
       result.kept.push(...kept.map(({ name }) => name));
-      result.wal_removed += await removeWalBefore(walArchiveFolder(folder, systemIdentifier), kept[0] as ListedBackup);
+      result.wal_removed += await removeWalBefore(walArchiveFolder(folder, systemIdentifier), kept);
     }
     result.kept.sort();
     return result;
   });
 
 /** Histories of timelines are kept: they are small, and say where a restored database went on. */
-async function removeWalBefore(archive: string, { manifest }: ListedBackup): Promise<number> {
-  const { first, segment_bytes } = manifest.wal;
-  const { number: oldest } = parseSegment(first, segment_bytes) as Segment;
+async function removeWalBefore(archive: string, kept: readonly ListedBackup[]): Promise<number> {
+  const { first, segment_bytes } = (kept[0] as ListedBackup).manifest.wal;
+  // After a restore the numbers go back, so the oldest backup need not have the lowest one.
+  const oldest = Math.min(
+    ...kept.map(({ manifest }) => (parseSegment(manifest.wal.first, segment_bytes) as Segment).number),
+  );
   let removed = 0;
   for (const name of await archivedNames(archive)) {
     const segment = parseSegment(name.slice(0, first.length), segment_bytes);

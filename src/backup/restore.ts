@@ -14,10 +14,10 @@ import { BackupError, reasonOf } from './backup-error.ts';
 import { walArchiveFolder } from './backup-folder.ts';
 import { ignoreMissing, RESTORE_MARK } from './database-files.ts';
 import { extractBackup } from './extract.ts';
-import { chooseBackup, format, type ListedBackup } from './list.ts';
+import { chooseBackup, type ListedBackup } from './list.ts';
 import type { Manifest } from './manifest.ts';
-import { followingWal, readArchivedWal } from './wal-archive.ts';
-import { isHistory, parseSegment } from './wal-names.ts';
+import { archivedNames, readArchivedWal } from './wal-archive.ts';
+import { isHistory, parsePosition, parseSegment } from './wal-names.ts';
 
 type RestoreOptions = {
   /** A backup, or a folder of backups. */
@@ -109,13 +109,13 @@ async function assertSpace(dataDir: string, { files }: Manifest): Promise<void> 
  * become a hole in the file.
  */
 async function addFollowingWal(
-  { manifest, folder }: ListedBackup,
+  { manifest, folder, following }: ListedBackup,
   draft: string,
   onProgress: (text: string) => void,
 ): Promise<string> {
   const archive = walArchiveFolder(folder, manifest.system_identifier);
-  const { segment_bytes, last } = manifest.wal;
-  const { names } = await followingWal(archive, last, segment_bytes);
+  // All histories, so that the server finds a number for its new timeline that none had before.
+  const names = [...(await archivedNames(archive)).filter(isHistory), ...following];
   for (const [i, name] of names.entries()) {
     onProgress(`Adding WAL: ${i + 1} of ${names.length}`);
     const path = join(draft, 'pg_wal', name);
@@ -131,7 +131,7 @@ async function addFollowingWal(
       await file.close();
     }
   }
-  return names.filter((name) => !isHistory(name)).at(-1) ?? last;
+  return following.at(-1) ?? manifest.wal.last;
 }
 
 const PAGE_BYTES = 8_192;
@@ -157,32 +157,44 @@ type Recovery = Pick<RestoreOptions, 'dataDir' | 'at' | 'onProgress'> & {
 async function recover({ dataDir, draft, backup, newest, at, onProgress }: Recovery): Promise<void> {
   onProgress('Replaying changes …');
   await writeFile(join(draft, 'recovery.signal'), '', { mode: 0o600 });
-  const target = at ? { recovery_target_time: postgresTime(at), recovery_target_action: 'promote' } : {};
   const log = join(dataDir, 'postgres.log');
   const logStart = (await stat(log).catch(ignoreMissing))?.size ?? 0;
-  let server: CopyServer;
-  try {
-    server = await startCopy({
+  const { wal } = backup.manifest;
+  const start = (target: Record<string, string>): Promise<CopyServer> =>
+    startCopy({
       logFolder: dataDir,
       directory: draft,
       // Archiving marks the history of the new timeline, so that the service archives it.
-      settings: { restore_command: NO_ARCHIVE, archive_mode: 'on', ...target },
-      onWait: async () => {
-        const share = replayedShare(await textFrom(log, logStart), backup.manifest.wal, newest);
-        onProgress(`Replaying changes: ${share}`);
+      settings: {
+        restore_command: NO_ARCHIVE,
+        archive_mode: 'on',
+        recovery_target_timeline: backup.timeline.id === wal.timeline ? 'current' : String(backup.timeline.id),
+        ...target,
       },
+      onWait: async () => onProgress(`Replaying changes: ${replayedShare(await textFrom(log, logStart), wal, newest)}`),
     });
-  } catch (error) {
-    if (!(error as Error).message.includes(UNREACHED)) throw error;
-    const [, last] =
-      [...(await textFrom(log, logStart)).matchAll(/last completed transaction was at log time (.*)$/gm)].at(-1) ?? [];
-    const from = format(backup.manifest.stopped_at);
-    throw new BackupError(
-      `${at} cannot be reached: the WAL of ${backup.name} ends with the change of ${last ?? from} UTC. Any time from ` +
-        `${from} to that one can be reached. Without --at, the last state is restored.`,
-    );
-  }
+  let isTargetReached = at !== undefined;
+  const target = at && { recovery_target_time: postgresTime(at), recovery_target_action: 'promote' };
+  const server = await start(target ?? {}).catch((error: Error) => {
+    if (!target || !error.message.includes(UNREACHED)) throw error;
+    // The archive goes on beyond the time, but without a change: the last state is that of the time.
+    isTargetReached = false;
+    return start({});
+  });
   await server.stop();
+  if (!isTargetReached) assertAllReplayed(await textFrom(log, logStart), backup, newest);
+}
+
+/** The server takes a segment that it cannot read for the end of the WAL. */
+function assertAllReplayed(log: string, { name, manifest: { wal } }: ListedBackup, newest: string): void {
+  const [, done] = [...log.matchAll(/redo done at ([0-9A-F]+\/[0-9A-F]+)/g)].at(-1) ?? [];
+  const reached = done && Number(parsePosition(done) / BigInt(wal.segment_bytes));
+  if (reached === parseSegment(newest, wal.segment_bytes)?.number) return;
+  const [, last = 'the backup'] = [...log.matchAll(/last completed transaction was at log time (.*)$/gm)].at(-1) ?? [];
+  throw new BackupError(
+    `The WAL of ${name} up to ${newest} cannot be read beyond the change of ${last}. ` +
+      'Restore with --at a time before that one, or use another backup.',
+  );
 }
 
 /** Returns the part of the server's log that it has written meanwhile. */
@@ -191,8 +203,8 @@ const textFrom = async (path: string, start: number): Promise<string> =>
 
 /** Returns how much of the WAL has been replayed, from the server's reports of its progress. */
 function replayedShare(log: string, { first, segment_bytes }: Manifest['wal'], newest: string): string {
-  const [, high = '0', low = '0'] = [...log.matchAll(/current LSN: ([0-9A-F]+)\/([0-9A-F]+)/g)].at(-1) ?? [];
-  const reached = Math.floor((Number.parseInt(high, 16) * 2 ** 32 + Number.parseInt(low, 16)) / segment_bytes);
+  const [, position = '0/0'] = [...log.matchAll(/current LSN: ([0-9A-F]+\/[0-9A-F]+)/g)].at(-1) ?? [];
+  const reached = Number(parsePosition(position) / BigInt(segment_bytes));
   const [from, to] = [first, newest].map((name) => parseSegment(name, segment_bytes)?.number ?? 0) as [number, number];
   return `${Math.max(0, reached - from)} of ${to - from + 1} WAL files`;
 }

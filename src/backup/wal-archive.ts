@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, utimes } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
@@ -6,7 +6,7 @@ import { writeDurably } from '../kernel/durable-file.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
 import { ensureBackupFolder } from './backup-folder.ts';
 import { ignoreMissing } from './database-files.ts';
-import { ARCHIVED, isHistory, parseSegment, type Segment } from './wal-names.ts';
+import { ARCHIVED, type ArchivedFile } from './wal-names.ts';
 
 /** The archive of WAL files beside the backups. Each file is compressed, and has the time of its original. */
 
@@ -34,8 +34,7 @@ export async function archiveWal(archive: string, name: string, source: string):
     );
   }
   await ensureBackupFolder(archive);
-  await writeDurably(path, await compress(content, PARAMETERS), { mode: 0o600 });
-  await utimes(path, mtime, mtime);
+  await writeDurably(path, await compress(content, PARAMETERS), { mode: 0o600, modifiedAt: mtime });
 }
 
 export async function readArchivedWal(archive: string, name: string): Promise<Buffer> {
@@ -45,6 +44,17 @@ export async function readArchivedWal(archive: string, name: string): Promise<Bu
   } catch (error) {
     throw new BackupError(`${path} cannot be read: ${reasonOf(error)}. A restore can reach the time before it.`);
   }
+}
+
+/** Returns the archived files in the order of their names, without the suffix. */
+export async function archivedFiles(archive: string): Promise<ArchivedFile[]> {
+  const files: ArchivedFile[] = [];
+  for (const name of await archivedNames(archive)) {
+    // A file may be pruned meanwhile.
+    const stats = await stat(archivedPath(archive, name)).catch(ignoreMissing);
+    if (stats) files.push({ name, modifiedAt: Temporal.Instant.fromEpochMilliseconds(Math.floor(stats.mtimeMs)) });
+  }
+  return files;
 }
 
 /** Returns the names of the archived files, without the suffix. */
@@ -58,34 +68,3 @@ export async function archivedNames(archive: string): Promise<string[]> {
 }
 
 export const archivedPath = (archive: string, name: string): string => join(archive, name + SUFFIX);
-
-type FollowingWal = {
-  /** The later segments of all timelines, and the histories of timelines. The server chooses what it needs. */
-  names: string[];
-  /** The time up to which no segment is missing; undefined if the archive has none that follows. */
-  until: Temporal.Instant | undefined;
-};
-
-/**
- * Returns the archived files with which a backup that ends with the segment `last` can be continued. A restored
- * database goes on with a new timeline, whose first segment has the number of the last one before it.
- */
-export async function followingWal(archive: string, last: string, segmentBytes: number): Promise<FollowingWal> {
-  const names = await archivedNames(archive);
-  const { number: start } = parseSegment(last, segmentBytes) as Segment;
-  const later = names.flatMap((name) => {
-    const segment = parseSegment(name, segmentBytes);
-    return segment && segment.number >= start && name !== last ? [{ ...segment, name }] : [];
-  });
-  const byNumber = Map.groupBy(later, ({ number }) => number);
-  let newest: string | undefined;
-  for (let number = start; number === start || byNumber.has(number); number++) {
-    // Names sort by timeline.
-    newest = byNumber.get(number)?.at(-1)?.name ?? newest;
-  }
-  const until = newest === undefined ? undefined : (await stat(archivedPath(archive, newest))).mtime;
-  return {
-    names: [...names.filter(isHistory), ...later.map(({ name }) => name)],
-    until: until && Temporal.Instant.fromEpochMilliseconds(until.getTime()),
-  };
-}

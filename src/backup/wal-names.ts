@@ -5,7 +5,15 @@ const SEGMENT = /^[0-9A-F]{24}$/;
 /** What PostgreSQL archives: segments, incomplete segments of an ended timeline, histories, and backup labels. */
 export const ARCHIVED = /^(?:[0-9A-F]{24}(?:\.partial|\.[0-9A-F]{8}\.backup)?|[0-9A-F]{8}\.history)$/;
 
+export type ArchivedFile = { name: string; modifiedAt: Temporal.Instant };
+
 export type Segment = { timeline: number; number: number };
+
+/** Returns a position of the WAL, such as 1/2A0000F8, as a number of bytes. */
+export function parsePosition(text: string): bigint {
+  const [high, low] = text.split('/') as [string, string];
+  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
+}
 
 export const isHistory = (name: string): boolean => name.endsWith('.history');
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
+import { takeOverFolder } from '../backup/claim.ts';
 import { createBackup } from '../backup/create.ts';
-import { format, listBackups } from '../backup/list.ts';
+import { format, listReach } from '../backup/list.ts';
 import { lowerPriority } from '../backup/low-priority.ts';
 import { pruneBackups } from '../backup/prune.ts';
 import { verifyBackup } from '../backup/verify.ts';
@@ -49,7 +50,7 @@ export const commands: Command[] = [
       try {
         const { name, manifest } = await createBackup({
           connection: setup.owner,
-          directory: join(config.DATA_DIR, 'postgres'),
+          dataDir: config.DATA_DIR,
           folder,
           serviceVersion: packageJson.version,
           fast: flags.gently !== true,
@@ -70,14 +71,16 @@ export const commands: Command[] = [
     name: 'backup list',
     argument: 'folder',
     summary: 'List the backups of a folder, and the times that they can restore',
-    description: 'The time of `until` is that of the last archived change. It is later than `from` if WAL is archived.',
+    description:
+      'The time of `until` is that of the last archived change. It is later than `from` if WAL is archived. A backup is ' +
+      'listed again for each restore since: what was written between the restored time and the restore stays within reach.',
     resultSchema: Type.Array(Type.Object({ backup: Type.String(), from: Type.String(), until: Type.String() })),
     examples: ['backup list /var/backups/case-records'],
     run: async ({ argument: folder, terminal }) => {
       terminal.showProgress('Reading the backups …');
-      const backups = (await listBackups(folder)).map(({ name, manifest, until }) => ({
+      const backups = (await listReach(folder)).map(({ name, manifest, from, until }) => ({
         backup: name,
-        from: manifest.stopped_at,
+        from: from.toString(),
         until: until.toString(),
         size: megabytes(manifest.archive.size),
         postgresql: manifest.postgres_major,
@@ -103,6 +106,23 @@ export const commands: Command[] = [
         text:
           `${backup} is good: ${files} files, ${megabytes(bytes)}; ${tables_checked} tables and ${indexes_checked} ` +
           `indexes are intact; the last migration is ${last_migration}; ${counts.join(', ')}.`,
+      };
+    },
+  },
+  {
+    name: 'backup take-over',
+    argument: 'folder',
+    summary: 'Go on with the backups of an installation that has ended',
+    description:
+      'After a restore on another machine, or into another DATA_DIR. The installation that used the folder before can ' +
+      'no longer write to it.',
+    examples: ['backup take-over /var/backups/case-records'],
+    run: async ({ argument: folder, config }) => {
+      assertBundled(config);
+      await takeOverFolder(folder, config.DATA_DIR);
+      return {
+        json: JSON.stringify({ folder }),
+        text: `${folder} belongs to the installation in ${config.DATA_DIR} now.`,
       };
     },
   },

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { archiveWaiting } from '../backup/archive-waiting.ts';
 import { backupNames, backupTime, walArchiveFolder } from '../backup/backup-folder.ts';
+import { claimFolder, FolderOfAnother } from '../backup/claim.ts';
 import { pruneBackups } from '../backup/prune.ts';
 import { emailSender } from '../cases/appointments/messages/email.ts';
 import type { Config } from '../config.ts';
@@ -36,14 +37,23 @@ const MAIN = join(import.meta.dirname, `../main${extname(import.meta.filename)}`
 /** Starts archiving and the schedule. Returns a function that archives what is left and stops both. */
 export async function startBackups(options: BackupServiceOptions): Promise<() => Promise<void>> {
   const { config, owner } = options;
-  if (config.BACKUP_DIR === undefined) return async () => {};
-  const directory = await realpath(join(config.DATA_DIR, 'postgres'));
+  const { BACKUP_DIR: folder, DATA_DIR: dataDir } = config;
+  if (folder === undefined) return async () => {};
+  const directory = await realpath(join(dataDir, 'postgres'));
   const report = failureReporter(options);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const archive = walArchiveFolder(config.BACKUP_DIR, await readSystemIdentifier(owner));
+  const systemIdentifier = await readSystemIdentifier(owner);
+  const archive = walArchiveFolder(folder, systemIdentifier);
+  const claim = () => claimFolder(folder, { dataDir, systemIdentifier });
+  await claim().catch((error: Error) => {
+    if (error instanceof FolderOfAnother) throw error;
+    report('BACKUP_DIR cannot be used', error);
+  });
 
   const archivePass = async (): Promise<void> => {
+    // Another installation may have taken the folder over.
+    await claim();
     const { failure, abandoned } = await archiveWaiting(directory, archive);
     for (const name of abandoned) {
       report(`The disk of the database is almost full, so the WAL file ${name} was given up. Make a backup`, failure);

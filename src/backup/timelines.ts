@@ -1,0 +1,84 @@
+import { readArchivedWal } from './wal-archive.ts';
+import { type ArchivedFile, isHistory, parsePosition, parseSegment, type Segment } from './wal-names.ts';
+
+/**
+ * Timelines of a database. Each restore begins a new one: it leaves an older timeline at some position, and goes on with
+ * WAL of its own, while the older one keeps what was written after that position.
+ */
+
+export type Timeline = {
+  id: number;
+  /** When the restore began it. The first timeline, and one whose history is not archived, has no such time. */
+  begunAt: Temporal.Instant | undefined;
+  /** Where it left each older timeline that it goes back to. */
+  leftAt: ReadonlyMap<number, bigint>;
+};
+
+/** Returns the timelines of the archive, oldest first. `known` are others that backups were made on. */
+export async function readTimelines(
+  archive: string,
+  files: readonly ArchivedFile[],
+  known: readonly number[],
+): Promise<Timeline[]> {
+  const timelines = new Map<number, Timeline>();
+  for (const id of [1, ...known]) timelines.set(id, { id, begunAt: undefined, leftAt: new Map() });
+  for (const { name, modifiedAt } of files) {
+    if (!isHistory(name)) continue;
+    const id = Number.parseInt(name.slice(0, 8), 16);
+    const history = (await readArchivedWal(archive, name)).toString();
+    timelines.set(id, { id, begunAt: modifiedAt, leftAt: parseHistory(history) });
+  }
+  return [...timelines.values()].sort((a, b) => a.id - b.id);
+}
+
+/** Each line of a history has a timeline, the position where it was left, and a reason for people. */
+const parseHistory = (text: string): Map<number, bigint> =>
+  new Map(
+    [...text.matchAll(/^\s*(\d+)\s+([0-9A-F]+\/[0-9A-F]+)/gim)].map(([, id, position]) => [
+      Number(id),
+      parsePosition(position as string),
+    ]),
+  );
+
+/** Whether a backup that ends at this position of its timeline belongs to the past of another one. */
+export function isPastOf({ id, leftAt }: Timeline, backup: { timeline: number; end: string }): boolean {
+  if (backup.timeline === id) return true;
+  const left = leftAt.get(backup.timeline);
+  return left !== undefined && parsePosition(backup.end) <= left;
+}
+
+export type FollowingWal = {
+  /** The segments that a backup needs to reach the end of a timeline, in their order. */
+  names: string[];
+  /** The time of the last change before the first missing segment; undefined if the archive has none that follows. */
+  until: Temporal.Instant | undefined;
+};
+
+/**
+ * Returns the archived segments with which a backup that ends with the segment `last` is continued on a timeline. The
+ * first segment of a timeline has the number of the one in which it left the older timeline.
+ */
+export function followingWal(
+  files: readonly ArchivedFile[],
+  timeline: Timeline,
+  last: string,
+  segmentBytes: number,
+): FollowingWal {
+  const { number: start } = parseSegment(last, segmentBytes) as Segment;
+  const isOfTimeline = (segment: Segment): boolean => {
+    const left = timeline.leftAt.get(segment.timeline);
+    return segment.timeline === timeline.id || (left !== undefined && segment.number <= left / BigInt(segmentBytes));
+  };
+  const byNumber = new Map<number, ArchivedFile[]>();
+  for (const file of files) {
+    const segment = parseSegment(file.name, segmentBytes);
+    if (!segment || segment.number < start || file.name === last || !isOfTimeline(segment)) continue;
+    byNumber.set(segment.number, [...(byNumber.get(segment.number) ?? []), file]);
+  }
+  const following: ArchivedFile[] = [];
+  for (let number = start; number === start || byNumber.has(number); number++) {
+    // Names sort by timeline.
+    following.push(...(byNumber.get(number) ?? []));
+  }
+  return { names: following.map(({ name }) => name), until: following.at(-1)?.modifiedAt };
+}
