@@ -27,7 +27,12 @@ type RestoreOptions = {
   onProgress: (text: string) => void;
 };
 
-export type RestoredDatabase = { backup: string; state_at: string; directory: string };
+export type RestoredDatabase = {
+  backup: string;
+  /** The chosen time, or that of the last archived change. */
+  state_at: string;
+  directory: string;
+};
 
 /** Without a command for it, the server reads all WAL from its own folder, where it has been put before. */
 const NO_ARCHIVE = 'false';
@@ -53,7 +58,7 @@ export async function restoreDatabase(options: RestoreOptions): Promise<Restored
     await extractBackup({ backup: join(folder, name), manifest, target: draft, onProgress });
     const newest = await addFollowingWal(chosen, draft, onProgress);
     await recover({ dataDir, draft, backup: chosen, newest, at, onProgress });
-    const mark = { id: randomUUID(), state_at: (at ?? Temporal.Instant.from(manifest.stopped_at)).toString() };
+    const mark = { id: randomUUID(), state_at: (at ?? chosen.until).toString() };
     const owner = await stat(draft);
     await writeDurably(join(draft, RESTORE_MARK), `${JSON.stringify(mark)}\n`, { mode: 0o600 });
     await chown(join(draft, RESTORE_MARK), owner.uid, owner.gid);

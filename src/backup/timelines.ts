@@ -56,29 +56,40 @@ export type FollowingWal = {
 
 /**
  * Returns the archived segments with which a backup that ends with the segment `last` is continued on a timeline. The
- * first segment of a timeline has the number of the one in which it left the older timeline.
+ * first segment of a timeline has the number of the one in which it left the older timeline, and begins with a copy of
+ * it. Without that copy, the older one leads to the beginning of the timeline and no further.
  */
 export function followingWal(
   files: readonly ArchivedFile[],
-  timeline: Timeline,
+  { id, leftAt }: Timeline,
   last: string,
   segmentBytes: number,
 ): FollowingWal {
-  const { number: start } = parseSegment(last, segmentBytes) as Segment;
-  const isOfTimeline = (segment: Segment): boolean => {
-    const left = timeline.leftAt.get(segment.timeline);
-    return segment.timeline === timeline.id || (left !== undefined && segment.number <= left / BigInt(segmentBytes));
+  const { number: start, timeline: ownTimeline } = parseSegment(last, segmentBytes) as Segment;
+  const lastNumber = (timeline: number): number => {
+    const left = leftAt.get(timeline);
+    if (left === undefined) return timeline === id ? Number.POSITIVE_INFINITY : -1;
+    return Number(left / BigInt(segmentBytes));
   };
-  const byNumber = new Map<number, ArchivedFile[]>();
-  for (const file of files) {
-    const segment = parseSegment(file.name, segmentBytes);
-    if (!segment || segment.number < start || file.name === last || !isOfTimeline(segment)) continue;
-    byNumber.set(segment.number, [...(byNumber.get(segment.number) ?? []), file]);
-  }
+  // A timeline without WAL of its own before the next one began has no segment.
+  const older = [...leftAt.keys()].sort((a, b) => a - b);
+  const timelineOf = (number: number): number => older.find((timeline) => number < lastNumber(timeline)) ?? id;
+  const byNumber = Map.groupBy(
+    files.flatMap((file) => {
+      const segment = parseSegment(file.name, segmentBytes);
+      const isNeeded = segment && segment.number >= start && segment.number <= lastNumber(segment.timeline);
+      return isNeeded && file.name !== last ? [{ ...file, ...segment }] : [];
+    }),
+    ({ number }) => number,
+  );
   const following: ArchivedFile[] = [];
   for (let number = start; number === start || byNumber.has(number); number++) {
     // Names sort by timeline.
-    following.push(...(byNumber.get(number) ?? []));
+    const found = byNumber.get(number) ?? [];
+    following.push(...found);
+    const needed = timelineOf(number);
+    const hasNeeded = found.some(({ timeline }) => timeline === needed) || (number === start && needed === ownTimeline);
+    if (!hasNeeded) break;
   }
   return { names: following.map(({ name }) => name), until: following.at(-1)?.modifiedAt };
 }

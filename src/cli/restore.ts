@@ -36,7 +36,7 @@ export const commands: Command[] = [
         dataDir: config.DATA_DIR,
         onProgress: terminal.showProgress,
       });
-      const state = flags.at === undefined ? 'its last state' : `the state of ${format(restored.state_at)}`;
+      const state = `the ${flags.at === undefined ? 'last archived state, ' : 'state '}of ${format(restored.state_at)}`;
       return {
         json: JSON.stringify(restored),
         text:
