@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { archiveWaiting } from '../src/backup/archive-waiting.ts';
 import { claimFolder, takeOverFolder } from '../src/backup/claim.ts';
-import { chooseBackup, listReach } from '../src/backup/list.ts';
+import { chooseBackup, hasGap, listReach } from '../src/backup/list.ts';
 import { pruneBackups } from '../src/backup/prune.ts';
 import { archivedNames, archiveWal } from '../src/backup/wal-archive.ts';
 import { temporaryDirectory } from './harness/service.ts';
@@ -133,6 +133,9 @@ test('a missing WAL file ends the time that can be restored', async () => {
   await addWal(segment(1, 2), '10:00:00');
   await addWal(segment(1, 4), '12:00:00');
   assert.equal((await listReach(folder))[0]?.until.toString(), '2026-11-18T10:00:00Z');
+  assert.equal(await hasGap(folder), true);
+  await addBackup('11:00:00', { number: 3 });
+  assert.equal(await hasGap(folder), false);
 });
 
 test('without the copy that begins a timeline, its later WAL is out of reach', async () => {
@@ -154,6 +157,7 @@ test('after a restore each time leads to the state that the service had then', a
   assert.deepEqual(await reach('12:30:00'), [abandoned, 1]);
   assert.deepEqual(await reach('14:15:00'), [first, 2]);
   assert.deepEqual(await reach('14:45:00'), [newest, 2]);
+  assert.equal(await hasGap(folder), false);
   // The service did not run between the last archived change and the restore.
   await assert.rejects(chooseBackup(folder, at('13:15:00')), /T13:00:00.000Z and .*T13:30:00.000Z/);
 });

@@ -39,6 +39,13 @@ export async function backupNames(folder: string): Promise<string[]> {
   }
 }
 
+/** Throws if the folder does not exist, for commands that work on existing backups. */
+export async function assertFolder(folder: string): Promise<void> {
+  await readdir(folder).catch((error) => {
+    throw new BackupError(`The folder ${folder} cannot be read: ${reasonOf(error)}.`);
+  });
+}
+
 export async function ensureBackupFolder(folder: string): Promise<void> {
   try {
     await makeDurableFolder(folder, { mode: 0o700 });

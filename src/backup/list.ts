@@ -3,7 +3,8 @@ import { BackupError } from './backup-error.ts';
 import { backupNames, backupTime, walArchiveFolder } from './backup-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { followingWal, isPastOf, readTimelines, type Timeline } from './timelines.ts';
-import { archivedFiles } from './wal-archive.ts';
+import { archivedFiles, archivedNames } from './wal-archive.ts';
+import { parseSegment } from './wal-names.ts';
 
 const MAX_NAMES = 5;
 
@@ -31,6 +32,21 @@ export async function listBackups(folder: string): Promise<ListedBackup[]> {
 /** Returns the times that can be restored: a backup has several if the database was restored since. */
 export const listReach = async (folder: string): Promise<ListedBackup[]> =>
   (await findReach(folder, await backupNames(folder))).filter(({ from, until }) => isBefore(from, until));
+
+/** Whether archived WAL is out of reach of the newest backup, because a file between both is missing. */
+export async function hasGap(folder: string): Promise<boolean> {
+  const newest = (await findReach(folder, (await backupNames(folder)).slice(-1))).at(-1);
+  if (!newest) return false;
+  const { manifest, timeline, following } = newest;
+  const { last, segment_bytes } = manifest.wal;
+  const numberOf = (name: string): number => parseSegment(name, segment_bytes)?.number ?? -1;
+  const names = await archivedNames(walArchiveFolder(folder, manifest.system_identifier));
+  return names.some(
+    (name) =>
+      parseSegment(name, segment_bytes)?.timeline === timeline.id &&
+      numberOf(name) > numberOf(following.at(-1) ?? last),
+  );
+}
 
 /**
  * Returns what can be restored from the backups: each one on every timeline that it belongs to the past of, during the

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
+import { assertFolder } from '../backup/backup-folder.ts';
 import { takeOverFolder } from '../backup/claim.ts';
 import { createBackup } from '../backup/create.ts';
 import { format, listReach } from '../backup/list.ts';
@@ -78,6 +79,7 @@ export const commands: Command[] = [
     examples: ['backup list /var/backups/case-records'],
     run: async ({ argument: folder, terminal }) => {
       terminal.showProgress('Reading the backups …');
+      await assertFolder(folder);
       const backups = (await listReach(folder)).map(({ name, manifest, from, until }) => ({
         backup: name,
         from: from.toString(),
@@ -139,6 +141,7 @@ export const commands: Command[] = [
       if (!/^[1-9]\d{0,5}$/.test(String(flags.keep))) {
         throw new UsageError(`--keep must be a whole number of at least 1, not "${flags.keep}".`, 'backup prune');
       }
+      await assertFolder(folder);
       const result = await pruneBackups(folder, keep, terminal.showProgress);
       const removed = result.removed.length > 0 ? `Removed ${result.removed.join(', ')}` : 'Removed no backup';
       return {

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import { archiveWaiting } from '../backup/archive-waiting.ts';
 import { backupNames, backupTime, walArchiveFolder } from '../backup/backup-folder.ts';
 import { claimFolder, FolderOfAnother } from '../backup/claim.ts';
+import { hasGap } from '../backup/list.ts';
 import { pruneBackups } from '../backup/prune.ts';
 import { emailSender } from '../cases/appointments/messages/email.ts';
 import type { Config } from '../config.ts';
@@ -76,15 +77,17 @@ export async function startBackups(options: BackupServiceOptions): Promise<() =>
   };
 }
 
-/** Returns a function that makes a backup if the last one is older than the last time of the schedule. */
+/** Returns a function that makes a backup if the last one is older than the last time of the schedule, or of no use. */
 function backupWhenDue({ config, clock, logger }: BackupServiceOptions, report: Report, signal: AbortSignal) {
-  const { BACKUP_DIR: folder = '', BACKUP_SCHEDULE: schedule, BACKUP_KEEP: keep } = config;
+  const { BACKUP_DIR: folder = '', BACKUP_SCHEDULE: schedule, BACKUP_KEEP: keep, BACKUP_WAL: archives } = config;
   let retryAt: Temporal.Instant | undefined;
   return async (): Promise<void> => {
     if (!schedule || (retryAt && Temporal.Instant.compare(clock(), retryAt) < 0)) return;
     try {
       const newest = backupTime((await backupNames(folder)).at(-1) ?? '');
-      if (newest && Temporal.Instant.compare(newest, previousRun(schedule, clock())) >= 0) return;
+      const isRecent = newest && Temporal.Instant.compare(newest, previousRun(schedule, clock())) >= 0;
+      // After a time without archiving, a restore reaches no later state without a new backup.
+      if (isRecent && !(archives && (await hasGap(folder)))) return;
       logger.info({ folder }, 'making a backup');
       const output = await runBackup(folder, signal);
       logger.info({ folder, output }, 'a backup was made');
