@@ -162,6 +162,13 @@ test('after a restore each time leads to the state that the service had then', a
   await assert.rejects(chooseBackup(folder, at('13:15:00')), /T13:00:00.000Z and .*T13:30:00.000Z/);
 });
 
+test('what an abandoned database goes on writing after the restore is not restored', async () => {
+  const { abandoned } = await addRestoredDatabase();
+  await addWal(segment(1, 5), '16:00:00');
+  await assert.rejects(chooseBackup(folder, at('15:30:00')), /the last archived change is of .*T15:00:00/);
+  assert.equal((await chooseBackup(folder, at('13:20:00'))).name, abandoned);
+});
+
 test('without a time, a backup of an abandoned timeline is not the last state', async () => {
   const { first, newest } = await addRestoredDatabase();
   assert.equal((await chooseBackup(folder, undefined)).name, newest);

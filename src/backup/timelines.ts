@@ -83,7 +83,7 @@ export function followingWal(
     ({ number }) => number,
   );
   const following: ArchivedFile[] = [];
-  for (let number = start; number === start || byNumber.has(number); number++) {
+  for (let number = start; ; number++) {
     // Names sort by timeline.
     const found = byNumber.get(number) ?? [];
     following.push(...found);

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
-import { writeDurably } from '../kernel/durable-file.ts';
+import { syncFolder, writeDurably } from '../kernel/durable-file.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
 import { ensureBackupFolder } from './backup-folder.ts';
 import { ignoreMissing } from './database-files.ts';
@@ -27,7 +27,8 @@ export async function archiveWal(archive: string, name: string, source: string):
   const path = join(archive, name + SUFFIX);
   const existing = await readFile(path).catch(ignoreMissing);
   if (existing) {
-    if ((await decompress(existing).catch(() => undefined))?.equals(content)) return;
+    // A process that was killed may have renamed the file without syncing the folder.
+    if ((await decompress(existing).catch(() => undefined))?.equals(content)) return syncFolder(archive);
     throw new BackupError(
       `${path} exists and is different: another copy of this database archives into the same folder. ` +
         'Give this service another BACKUP_DIR.',
