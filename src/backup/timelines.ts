@@ -32,13 +32,14 @@ export async function readTimelines(
 }
 
 /** Each line of a history has a timeline, the position where it was left, and a reason for people. */
-const parseHistory = (text: string): Map<number, bigint> =>
-  new Map(
-    [...text.matchAll(/^\s*(\d+)\s+([0-9A-F]+\/[0-9A-F]+)/gim)].map(([, id, position]) => [
-      Number(id),
-      parsePosition(position as string),
-    ]),
-  );
+function parseHistory(text: string): Map<number, bigint> {
+  const leftAt = new Map<number, bigint>();
+  for (const line of text.split('\n')) {
+    const [id = '', position = ''] = line.trim().split(/\s+/, 2);
+    if (/^\d+$/.test(id)) leftAt.set(Number(id), parsePosition(position));
+  }
+  return leftAt;
+}
 
 /** Whether a backup that ends at this position of its timeline belongs to the past of another one. */
 export function isPastOf({ id, leftAt }: Timeline, backup: { timeline: number; end: string }): boolean {
