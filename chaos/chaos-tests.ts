@@ -1,3 +1,4 @@
+import { backup } from './backup.ts';
 import type { ChaosTest } from './chaos-test.ts';
 import { clock } from './clock.ts';
 import { cost } from './cost.ts';
@@ -16,6 +17,7 @@ import { stalledDatabase } from './stalled-database.ts';
 export const CHAOS_TESTS: readonly ChaosTest[] = [
   crash,
   powerCut,
+  backup,
   failover,
   overload,
   slowPeers,

@@ -66,7 +66,7 @@ const STATEMENT_KERNEL = ['kernel/{sql,audit}/**', 'kernel/**/*.sql.ts'];
 
 const RULES: readonly Rule[] = [
   ['main.ts', ['server/process.ts']],
-  ['config.ts', []],
+  ['config.ts', ['kernel/time/cron.ts']],
   ['server/process.ts', ['cli/**', 'server/{log,uncaught-errors}.ts']],
   ['server/audit-logs.ts', ['{cases,company,webhooks}/**/*.sql.ts', 'kernel/audit/**']],
   [
@@ -75,16 +75,17 @@ const RULES: readonly Rule[] = [
       '{cases,events,kernel,webhooks}/**',
       'http/operation/response-retention.ts',
       'config.ts',
-      'server/audit-logs.ts',
+      'server/{audit-logs,mail-settings}.ts',
       `!${ROUTES}`,
     ],
   ],
-  ['server/app.ts', ['{cases,company,events,http,kernel,webhooks}/**', 'server/audit-logs.ts']],
+  ['server/app.ts', ['backup/metrics.ts', '{cases,company,events,http,kernel,webhooks}/**', 'server/audit-logs.ts']],
   [
     'server/**',
     [
       'config.ts',
       '{cases,company,events,http,kernel,webhooks}/**',
+      'backup/**',
       'postgres/bundled-postgres.ts',
       'server/**',
       '!server/process.ts',
@@ -95,9 +96,10 @@ const RULES: readonly Rule[] = [
   [
     'cli/**',
     [
+      'backup/**',
       'cli/**',
       'config.ts',
-      'server/{audit-logs,company-removal,database-setup,database-urls,service,start-summary,worker}.ts',
+      'server/{audit-logs,company-removal,database-setup,database-urls,restored-database,service,start-summary,worker}.ts',
       '{cases,company,events,kernel,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,
@@ -112,6 +114,7 @@ const RULES: readonly Rule[] = [
   ['company/*.ts', ['company/**', 'kernel/**', `!${ROUTES}`]],
   ['http/**', ['http/**', 'kernel/**']],
   ...KERNEL_LAYERS.map((layer, i): Rule => [layer, KERNEL_LAYERS.slice(0, i + 1)]),
+  ['backup/**', ['backup/**', 'kernel/**', 'postgres/bundled-postgres.ts']],
   ['postgres/**', ['postgres/**', 'kernel/durable-file.ts']],
   // The client runs in other programs: see also NO_PACKAGES.
   ['client/**', ['client/**']],

@@ -22,8 +22,29 @@ UPDATE meetings w SET lease_by = $2::uuid, lease_until = $3::timestamptz
   FROM chosen t WHERE w.company_id = t.company_id AND w.case_id = t.case_id AND w.appointment_id = t.appointment_id
 RETURNING w.company_id, w.case_id, w.appointment_id;
 
+-- meetings.drop_held (writes; pool: short)
+WITH dropped AS (
+  UPDATE meetings j SET state = 'failed', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
+   WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM dropped;
+
 -- meetings.due (reads; pool: search)
 SELECT count(*)::int AS value FROM meetings WHERE state = 'pending' AND due_at <= $1::timestamptz;
+
+-- meetings.held (reads; pool: search)
+SELECT 'meetings' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, CASE WHEN j.wished THEN 'meeting' ELSE 'removal of the meeting' END || ', appointment of '
+         || to_char(j.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS job,
+       (count(*) OVER ())::int AS total
+  FROM meetings j JOIN companies c ON c.id = j.company_id
+ WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+
+-- meetings.hold (writes; pool: short)
+WITH held AS (
+  UPDATE meetings j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
+   WHERE j.state = 'pending' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+)
+SELECT count(*)::int AS count FROM held;
 
 -- meetings.list (reads; pool: search)
 SELECT coalesce((SELECT json_agg(json_build_object('appointment_id', a.id, 'customer_case_id', a.case_id, 'provider', CASE WHEN g.state <> 'none' THEN g.provider END, 'state', coalesce(g.state, 'none'), 'video_id', a.video_id, 'join_url', a.join_url, 'attempts', coalesce(g.attempts, 0), 'last_error', g.last_error) ORDER BY g.updated_at DESC, g.appointment_id DESC)
@@ -87,7 +108,13 @@ SELECT a.cancelled = 1 AS cancelled, a.end_at <= $4::timestamptz AS over, d.vide
 UPDATE messages m SET lease_until = NULL
  WHERE m.company_id = $1::uuid AND m.case_id = $2::uuid
    AND m.appointment_id = $3::uuid AND m.kind = 'confirmation' AND m.state = 'scheduled'
-   AND m.lease_by IS NULL;
+   AND m.lease_by IS NULL AND (m.lease_until IS NULL OR m.lease_until < '9999-01-01 00:00:00+00'::timestamptz);
+
+-- meetings.release_held (writes; pool: short)
+WITH released AS (
+  UPDATE meetings j SET lease_until = NULL WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM released;
 
 -- meetings.release_lease (writes; pool: short)
 UPDATE meetings SET lease_by = NULL, lease_until = NULL

@@ -1,3 +1,10 @@
+-- messages.drop_held (writes; pool: short)
+WITH dropped AS (
+  UPDATE messages j SET state = 'cancelled', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
+   WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM dropped;
+
 -- messages.due (reads; pool: search)
 SELECT channel AS label, count(*)::int AS value FROM messages
  WHERE state IN ('scheduled', 'sending') AND due_at <= $1::timestamptz GROUP BY channel;
@@ -49,6 +56,22 @@ UPDATE messages w SET lease_until = $1::timestamptz FROM held h WHERE w.company_
 SELECT m.state, m.kind, to_char(CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline, a.cancelled = 1 AS cancelled
   FROM appointments a JOIN messages m ON m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
  WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL AND m.id = $4::uuid;
+
+-- messages.held (reads; pool: search)
+SELECT 'messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.channel || ' ' || j.kind || ', appointment of ' || to_char(j.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || coalesce(', to ' || (
+         SELECT coalesce(j.recipient, CASE j.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END)
+           FROM appointments a
+          WHERE a.company_id = j.company_id AND a.case_id = j.case_id AND a.id = j.appointment_id), '') AS job,
+       (count(*) OVER ())::int AS total
+  FROM messages j JOIN companies c ON c.id = j.company_id
+ WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+
+-- messages.hold (writes; pool: short)
+WITH held AS (
+  UPDATE messages j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
+   WHERE j.state IN ('scheduled', 'sending') AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+)
+SELECT count(*)::int AS count FROM held;
 
 -- messages.of_appointment (reads; pool: short)
 SELECT coalesce((SELECT json_agg(json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'due_at', to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', m.attempts, 'last_error', m.last_error) ORDER BY m.due_at, m.id)
@@ -156,6 +179,12 @@ WITH delivered AS (
   DO NOTHING
 )
 SELECT m.id FROM m;
+
+-- messages.release_held (writes; pool: short)
+WITH released AS (
+  UPDATE messages j SET lease_until = NULL WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM released;
 
 -- messages.resend (writes; pool: short)
 WITH m AS (

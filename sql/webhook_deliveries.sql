@@ -80,6 +80,13 @@ UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3::t
  WHERE company_id = $1::uuid AND endpoint_id = $2::uuid
    AND state = 'waiting' AND position IS NULL;
 
+-- webhook_deliveries.drop_held (writes; pool: short)
+WITH dropped AS (
+  UPDATE webhook_deliveries j SET state = 'dropped', ready = false, ended_at = $2::timestamptz, lease_until = NULL
+   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM dropped;
+
 -- webhook_deliveries.due (reads; pool: search)
 SELECT count(*)::int AS value FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1::timestamptz;
 
@@ -92,7 +99,7 @@ WITH batch AS MATERIALIZED (
 ), locked AS MATERIALIZED (
   SELECT d.id FROM batch b CROSS JOIN LATERAL (
     SELECT d.id FROM webhook_deliveries d
-     WHERE d.company_id = $1::uuid AND d.endpoint_id = $2::uuid AND d.id = b.id AND d.state = 'waiting' AND d.ready AND d.claim_at > $3::timestamptz AND d.lease_by IS NULL
+     WHERE d.company_id = $1::uuid AND d.endpoint_id = $2::uuid AND d.id = b.id AND d.state = 'waiting' AND d.ready AND d.claim_at > $3::timestamptz AND d.lease_by IS NULL AND (d.lease_until IS NULL OR d.lease_until < '9999-01-01 00:00:00+00'::timestamptz)
        AND d.epoch < (SELECT w.epoch FROM webhook_endpoints w
                        WHERE w.company_id = $1::uuid AND w.id = $2::uuid)
        FOR UPDATE SKIP LOCKED) d
@@ -148,6 +155,19 @@ SELECT d.id, d.position::text, json_build_object('id', d.id, 'endpoint_id', d.en
        AND (w.state = 'active' OR d.position IS NULL)) END, 'created_at', to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'first_attempt_at', to_char(d.first_attempt_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'delivered_at', CASE d.state WHEN 'delivered' THEN to_char(d.ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'replay_of', d.replay_of)::text AS json FROM webhook_deliveries d
  WHERE d.company_id = $1::uuid AND d.endpoint_id = $2::uuid AND d.state = 'waiting' AND d.position IS NULL;
 
+-- webhook_deliveries.held (reads; pool: search)
+SELECT 'webhooks' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.event_type || ' to ' || (SELECT w.url FROM webhook_endpoints w WHERE w.company_id = j.company_id AND w.id = j.endpoint_id) AS job,
+       (count(*) OVER ())::int AS total
+  FROM webhook_deliveries j JOIN companies c ON c.id = j.company_id
+ WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+
+-- webhook_deliveries.hold (writes; pool: short)
+WITH held AS (
+  UPDATE webhook_deliveries j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
+   WHERE j.state = 'waiting' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+)
+SELECT count(*)::int AS count FROM held;
+
 -- webhook_deliveries.insert_ping (writes; pool: short)
 INSERT INTO webhook_deliveries AS d (company_id, endpoint_id, id, event_type, state, ready, due_at, created_at)
 SELECT w.company_id, w.id, $3::uuid, 'ping', 'waiting', true, $4::timestamptz, $4::timestamptz
@@ -199,6 +219,13 @@ WITH deleted AS (
 )
 SELECT count(*)::int AS deleted FROM deleted;
 
+-- webhook_deliveries.ready_first (writes; pool: short)
+UPDATE webhook_deliveries d SET ready = true
+  FROM (SELECT DISTINCT ON (j.company_id, j.endpoint_id, j.record_id) j.company_id, j.endpoint_id, j.id
+          FROM webhook_deliveries j WHERE j.state = 'waiting' AND j.position IS NOT NULL AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+         ORDER BY j.company_id, j.endpoint_id, j.record_id, j.position, j.id) f
+ WHERE d.company_id = f.company_id AND d.endpoint_id = f.endpoint_id AND d.id = f.id AND NOT d.ready;
+
 -- webhook_deliveries.record_result (writes; pool: short)
 WITH d AS (
   UPDATE webhook_deliveries d
@@ -222,6 +249,12 @@ WITH d AS (
   RETURNING 1
 )
 SELECT d.state FROM d;
+
+-- webhook_deliveries.release_held (writes; pool: short)
+WITH released AS (
+  UPDATE webhook_deliveries j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM released;
 
 -- webhook_deliveries.release_lease (writes; pool: short)
 UPDATE webhook_deliveries SET lease_by = NULL, lease_until = NULL

@@ -1,3 +1,8 @@
+-- webhook_endpoints.behind (reads; pool: search)
+SELECT w.company_id, w.id FROM webhook_endpoints w
+ WHERE w.state = 'active' AND w.removed_at IS NULL
+   AND EXISTS (SELECT 1 FROM events e WHERE e.company_id = w.company_id AND e.position > w.position);
+
 -- webhook_endpoints.claim (writes; pool: short)
 WITH due AS (
   SELECT e.company_id, e.id
@@ -98,6 +103,9 @@ SELECT position::text FROM webhook_endpoints
    AND state = 'active' AND removed_at IS NULL
    FOR NO KEY UPDATE NOWAIT;
 
+-- webhook_endpoints.lock_restored (writes; pool: short)
+SELECT 1 FROM webhook_endpoints WHERE company_id = $1::uuid AND id = $2::uuid FOR NO KEY UPDATE;
+
 -- webhook_endpoints.lock_row (writes; pool: short)
 SELECT 1 FROM webhook_endpoints WHERE company_id = $1::uuid AND id = $2::uuid
    FOR NO KEY UPDATE;
@@ -106,6 +114,13 @@ SELECT 1 FROM webhook_endpoints WHERE company_id = $1::uuid AND id = $2::uuid
 SELECT state, epoch, faltering AS unhealthy FROM webhook_endpoints
  WHERE company_id = $1::uuid AND id = $2::uuid AND removed_at IS NULL
    FOR SHARE NOWAIT;
+
+-- webhook_endpoints.lock_with_held (writes; pool: short)
+SELECT 1 FROM webhook_endpoints w
+ WHERE ($1::uuid IS NULL OR w.company_id = $1::uuid) AND EXISTS (
+   SELECT 1 FROM webhook_deliveries j
+    WHERE j.company_id = w.company_id AND j.endpoint_id = w.id AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz)
+ ORDER BY w.company_id, w.id FOR NO KEY UPDATE;
 
 -- webhook_endpoints.marked_failing (writes; pool: short)
   WITH seen AS MATERIALIZED (

@@ -22,6 +22,27 @@ UPDATE webhook_notices w SET lease_by = $2::uuid, lease_until = $3::timestamptz
   FROM chosen t WHERE w.company_id = t.company_id AND w.endpoint_id = t.endpoint_id AND w.id = t.id
 RETURNING w.company_id, w.endpoint_id, w.id;
 
+-- webhook_notices.drop_held (writes; pool: short)
+WITH dropped AS (
+  UPDATE webhook_notices j
+     SET state = 'untold', ended_at = $3::timestamptz, lease_until = NULL, last_error = $2::text
+   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM dropped;
+
+-- webhook_notices.held (reads; pool: search)
+SELECT 'alerts' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.kind || ', endpoint ' || (SELECT w.url FROM webhook_endpoints w WHERE w.company_id = j.company_id AND w.id = j.endpoint_id) AS job,
+       (count(*) OVER ())::int AS total
+  FROM webhook_notices j JOIN companies c ON c.id = j.company_id
+ WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+
+-- webhook_notices.hold (writes; pool: short)
+WITH held AS (
+  UPDATE webhook_notices j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
+   WHERE j.state = 'waiting' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+)
+SELECT count(*)::int AS count FROM held;
+
 -- webhook_notices.insert (writes; pool: short)
 INSERT INTO webhook_notices (company_id, endpoint_id, id, kind, state, due_at)
 SELECT $1::uuid, $2::uuid, $3::uuid, $4::text, 'waiting', $5::timestamptz
@@ -43,6 +64,12 @@ UPDATE webhook_notices n
    SET state = $6::text, told_to = $7::text, last_error = $8::text, lease_by = NULL,
        lease_until = $9::timestamptz, ended_at = CASE WHEN $6::text <> 'waiting' THEN $5::timestamptz END
  WHERE n.company_id = $1::uuid AND n.endpoint_id = $2::uuid AND n.id = $3::uuid AND n.lease_by = $4::uuid AND n.state = 'waiting';
+
+-- webhook_notices.release_held (writes; pool: short)
+WITH released AS (
+  UPDATE webhook_notices j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM released;
 
 -- webhook_notices.release_lease (writes; pool: short)
 UPDATE webhook_notices SET lease_by = NULL, lease_until = NULL

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { parseSchedule } from './kernel/time/cron.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -47,6 +48,26 @@ export const SETTINGS = {
       postgresUrl,
     ),
   ),
+  BACKUP_DIR: setting(
+    undefined,
+    'Folder for backups of the bundled database, better on another disk; if set, the service makes them by itself',
+    (text) => resolve(text),
+  ),
+  BACKUP_SCHEDULE: setting(
+    '0 3 * * *',
+    'When to make a backup in `BACKUP_DIR`: minute, hour, day of the month, month and day of the week in UTC, as in ' +
+      'a crontab, or `off`',
+    (text) => (text === 'off' ? undefined : parseSchedule(text)),
+  ),
+  BACKUP_KEEP: setting('7', 'Number of backups to keep in `BACKUP_DIR`; older ones are removed', (text) =>
+    wholeNumber(text, 1, 10_000),
+  ),
+  BACKUP_WAL: setting(
+    'on',
+    '`off` does not archive every change in `BACKUP_DIR`, so that a restore reaches the time of a backup only',
+    (text) => oneOf(text, ['on', 'off']) === 'on',
+  ),
+  BACKUP_EMAIL: setting(undefined, 'Address that gets a mail when a backup or the archiving fails', emailAddress),
   DATABASE_POOL_SIZE: setting(
     '8',
     'Pool size N. A process opens up to 3N+4 connections: N for single statements, N for transactions, N/2 ' +
@@ -186,6 +207,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if (config.DATABASE_OWNER_URL !== undefined && !isSet('DATABASE_URL')) {
     faults.push('DATABASE_OWNER_URL requires DATABASE_URL; set both or neither');
+  }
+  if (config.BACKUP_DIR !== undefined && isSet('DATABASE_URL')) {
+    faults.push('BACKUP_DIR is for the bundled database; back up the server of DATABASE_URL with pgBackRest or alike');
   }
   if (!isSet('JITSI_APP_ID') !== !isSet('JITSI_APP_SECRET')) {
     faults.push('JITSI_APP_ID and JITSI_APP_SECRET must be set together');

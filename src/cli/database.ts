@@ -4,8 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
+import { systemClock } from '../kernel/time/time.ts';
 import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
-import { bundledDatabase, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
+import { bundledDatabase, bundledSettings, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
+import { actUponRestore } from '../server/restored-database.ts';
 import type { Invocation } from './command.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -47,7 +49,8 @@ export async function acquireDatabase({
 }
 
 async function startForCommand(config: Config): Promise<AcquiredDatabase> {
-  const starting = startBundledPostgres({ dataDir: config.DATA_DIR, log: () => {}, role: 'command' });
+  const settings = bundledSettings(config);
+  const starting = startBundledPostgres({ dataDir: config.DATA_DIR, log: () => {}, role: 'command', settings });
   const stop = () => starting.then((postgres) => postgres.stop());
   startedServers.add(stop);
   try {
@@ -83,9 +86,13 @@ export async function withDatabase<T>(
   options: DatabaseOptions,
   work: (db: Database, access: DatabaseAccess) => Promise<T>,
 ): Promise<T> {
+  const { config } = options;
   const { connection, setup, release } = await acquireDatabase({ ...options, create: false });
   try {
     await assertMigrated(setup.owner);
+    if (config.DATABASE_URL === undefined) {
+      await actUponRestore({ dataDir: config.DATA_DIR, owner: setup.owner, clock: systemClock });
+    }
     const db = new Database({ connection, poolSize: 1 });
     try {
       return await work(db, { connection, setup });

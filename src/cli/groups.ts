@@ -30,6 +30,13 @@ export const GROUPS: readonly Group[] = [
   },
   { name: 'events', summary: 'Events of a company', load: () => import('./events.ts') },
   { name: 'webhook', summary: 'Webhook endpoints and their deliveries', load: () => import('./webhook.ts') },
+  { name: 'backup', summary: 'Backups of the bundled database', load: () => import('./backup.ts') },
+  { name: 'restore', summary: 'Restore the bundled database from a backup', load: () => import('./restore.ts') },
+  {
+    name: 'held',
+    summary: 'After a restore: what was due and may have been done already',
+    load: () => import('./held.ts'),
+  },
   {
     name: 'completion',
     summary: 'Completion for bash, zsh or fish',

@@ -1,3 +1,4 @@
+import { readRestoreMark } from '../backup/restore-mark.ts';
 import { ConfigError } from '../config.ts';
 import { DeliveryCounters } from '../kernel/jobs/delivery-counters.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
@@ -22,6 +23,9 @@ export const commands: Command[] = [
         const connection = await findRunningDatabase(config);
         await requireSafeServer(connection);
         await assertMigrated(connection);
+        if (config.DATABASE_URL === undefined && (await readRestoreMark(config.DATA_DIR))) {
+          throw new Error('The service has not finished its start after a restore. Start the worker again.');
+        }
         const { runWorker } = await import('../server/worker.ts');
         const { logWorkerStart } = await import('../server/start-summary.ts');
         const counters = new DeliveryCounters();

@@ -5,5 +5,5 @@ export const EVENT_GRANTS: Grant[] = [
   { on: 'events', privileges: 'SELECT, INSERT' },
   { on: 'SEQUENCE event_positions', privileges: 'USAGE, SELECT' },
   { on: 'FUNCTION forget_events', privileges: 'EXECUTE' },
-  ...readOnly('event_retention'),
+  ...readOnly('event_retention', 'restores'),
 ];

@@ -9,7 +9,8 @@ export const findWatermark = read('events.watermark', {
   pool: 'search',
   sql: (input) => `
     SELECT settled_events(${input.max_wait})::text AS position,
-           (SELECT last_value FROM event_positions)::text AS last_issued`,
+           (SELECT last_value FROM event_positions)::text AS last_issued,
+           (SELECT json_agg(json_build_array(last_position::text, next_position::text)) FROM restores) AS lost`,
 });
 
 /** The transactions that settled_events waits for. */

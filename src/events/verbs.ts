@@ -91,16 +91,19 @@ function parseRequest({ company }: Context, query: Form<EventQuery>, knownTypes:
   return { after: after ?? 0n, limit: limit ?? DEFAULT_EVENTS, types: types ?? null };
 }
 
-/** Rejects an id beyond the end of the log: the database was restored from a backup, and the event is lost. */
+const RESTORED = 'was restored from a backup: start again without it';
+
+/** Rejects an id of an event that is lost, because the database was restored from a backup. */
 async function parseRequestAndWatermark(context: Context, query: Form<EventQuery>, knownTypes: readonly string[]) {
   const request = parseRequest(context, query, knownTypes);
-  const { position: watermark, lastIssued } = await readWatermark(context.db);
-  if (request.after !== 'latest' && request.after > lastIssued) {
-    query.addFault(
-      'after',
-      'unknown',
-      'is beyond the end of the log, which was restored from a backup: start again without it',
-    );
+  const { position: watermark, lastIssued, lost } = await readWatermark(context.db);
+  const { after } = request;
+  if (after === 'latest') return { request, watermark };
+  if (after > lastIssued) {
+    query.addFault('after', 'unknown', `is beyond the end of the log, which ${RESTORED}`);
+  }
+  if (lost.some((positions) => after > positions.after && after <= positions.upTo)) {
+    query.addFault('after', 'unknown', `names an event that is lost: the log ${RESTORED}`);
   }
   return { request, watermark };
 }

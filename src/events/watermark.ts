@@ -3,7 +3,10 @@ import { UnavailableError } from '../kernel/errors.ts';
 import { findWatermark } from './statements.sql.ts';
 
 /** The position up to which the log is complete, and the last position that was ever issued. */
-type Watermark = { position: bigint; lastIssued: bigint };
+type Watermark = { position: bigint; lastIssued: bigint; lost: readonly LostPositions[] };
+
+/** Positions that restores from backups have skipped: after the first and up to the last. No event has them. */
+type LostPositions = { after: bigint; upTo: bigint };
 
 type WatermarkReads = {
   /**
@@ -43,16 +46,19 @@ export function readWatermark(db: Executor): Promise<Watermark> {
   return reads.next;
 }
 
+type WatermarkRow = { position: string | null; last_issued: string; lost: [string, string][] | null };
+
 async function queryWatermark(db: Executor, reads: WatermarkReads): Promise<Watermark> {
   const { database } = db;
   const previous = reads.known?.connectionFailures === database.connectionFailures ? reads.known : undefined;
   const query = findWatermark({ max_wait: previous ? MAX_WAIT : MAX_FIRST_WAIT });
-  const row = await db.queryFirst<{ position: string | null; last_issued: string }>(query);
+  const row = await db.queryFirst<WatermarkRow>(query);
   const { connectionFailures } = database;
   const known = previous?.connectionFailures === connectionFailures ? previous.position : undefined;
   const found = row?.position ? BigInt(row.position) : known;
   if (found === undefined) throw new UnavailableError('A change is taking long to be written. Try again later.');
   const position = known !== undefined && known > found ? known : found;
   reads.known = { position, connectionFailures };
-  return { position, lastIssued: BigInt(row?.last_issued ?? 0) };
+  const lost = (row?.lost ?? []).map(([after, upTo]) => ({ after: BigInt(after), upTo: BigInt(upTo) }));
+  return { position, lastIssued: BigInt(row?.last_issued ?? 0), lost };
 }

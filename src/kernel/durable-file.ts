@@ -1,7 +1,9 @@
 import { mkdir, open, readdir, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-type FileOptions = { mode: number };
+type FolderOptions = { mode: number };
+
+type FileOptions = FolderOptions & { modifiedAt?: Date };
 
 /**
  * Writes the whole file or, if it fails or is interrupted, leaves the previous one. A power cut after the promise has
@@ -12,6 +14,7 @@ export async function writeDurably(path: string, content: string | Uint8Array, o
   const file = await open(draft, 'w', options.mode);
   try {
     await file.writeFile(content);
+    if (options.modifiedAt) await file.utimes(options.modifiedAt, options.modifiedAt);
     await file.sync();
   } finally {
     await file.close();
@@ -24,7 +27,7 @@ export async function writeDurably(path: string, content: string | Uint8Array, o
 const syncedFolders = new Set<string>();
 
 /** Creates a folder and its parents so that a power cut cannot lose them. */
-export async function makeDurableFolder(path: string, options: FileOptions): Promise<void> {
+export async function makeDurableFolder(path: string, options: FolderOptions): Promise<void> {
   const folder = resolve(path);
   const firstCreated = await mkdir(folder, { recursive: true, mode: options.mode });
   if (firstCreated === undefined && syncedFolders.has(folder)) return;
@@ -57,10 +60,17 @@ export function syncFolder(folder: string): Promise<void> {
   return next;
 }
 
+const CONCURRENT_SYNCS = 32;
+
 /** Syncs a folder and everything below it to the disk. */
 export async function syncTree(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() || entry.isDirectory()) await syncPath(join(entry.parentPath, entry.name));
+  const entries = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
+    (entry) => entry.isFile() || entry.isDirectory(),
+  );
+  // The file system writes its journal once for concurrent syncs.
+  for (let i = 0; i < entries.length; i += CONCURRENT_SYNCS) {
+    const batch = entries.slice(i, i + CONCURRENT_SYNCS);
+    await Promise.all(batch.map((entry) => syncPath(join(entry.parentPath, entry.name))));
   }
   await syncPath(folder);
 }

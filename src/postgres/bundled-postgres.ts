@@ -2,18 +2,22 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDurableFolder } from '../kernel/durable-file.ts';
 import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
-import { isInitialised } from './data-directory.ts';
+import { assertNoInterruptedRestore, isInitialised } from './data-directory.ts';
 import { type HolderRole, isHeldByCommand, lockDataDirectory } from './data-directory-lock.ts';
 import { findLeftoverServer } from './leftover-server.ts';
 import { type Postmaster, stopPostmaster } from './postmaster.ts';
 import { installedRelease } from './release.ts';
-import { connectionTo, ensureDatabase, probeServer, type ServerConnection } from './server-connection.ts';
+import { connectionTo, ensureDatabase, probeServer, readSetting, type ServerConnection } from './server-connection.ts';
 import { launchServer } from './server-launch.ts';
 import { serverLogPath } from './server-log.ts';
 import { openSocketDirectory } from './socket-directory.ts';
 
 export { BundledPostgresError, DataDirectoryInUse } from './bundled-postgres-error.ts';
+export { restoringDirectory } from './data-directory.ts';
+export { lockDataDirectory as lockFolder } from './data-directory-lock.ts';
+export { installedRelease } from './release.ts';
 export { asServiceRole, SERVICE_ROLE, type ServerConnection } from './server-connection.ts';
+export { type CopyServer, startCopy, stopLeftoverCopy } from './server-of-copy.ts';
 
 export type BundledPostgres = {
   /** A connection as the owner of the database. */
@@ -41,7 +45,8 @@ export async function startBundledPostgres(options: BundledPostgresOptions): Pro
   const lock = await lockDataDirectory(dataDir, role);
   try {
     const initialised = await isInitialised(directory, installed.major);
-    const leftover = initialised ? await findLeftoverServer(directory, log) : undefined;
+    if (!initialised) await assertNoInterruptedRestore(dataDir);
+    const leftover = initialised ? await adoptLeftover(directory, settings, log) : undefined;
     const server = leftover ?? (await launchServer({ dataDir, installed, settings, log }));
     const socket = await openSocketDirectory(directory);
     await ensureDatabase(socket.host).catch(async (error) => {
@@ -70,6 +75,21 @@ export async function startBundledPostgres(options: BundledPostgresOptions): Pro
     lock.release();
     throw error;
   }
+}
+
+/** Archiving can only be turned on or off at the start of a server. */
+async function adoptLeftover(
+  directory: string,
+  { archive_mode = 'off' }: Record<string, string>,
+  log: (line: string) => void,
+): Promise<Postmaster | undefined> {
+  const leftover = await findLeftoverServer(directory, log);
+  if (!leftover) return undefined;
+  const socket = await openSocketDirectory(directory);
+  const current = await readSetting(connectionTo(socket.host, 'postgres'), 'archive_mode').finally(socket.close);
+  if (current === archive_mode) return leftover;
+  await stopPostmaster(leftover);
+  return undefined;
 }
 
 async function ensureDataDir(dataDir: string): Promise<string> {

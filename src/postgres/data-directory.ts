@@ -8,6 +8,18 @@ import type { ServerUser } from './server-user.ts';
 
 const DRAFT_SUFFIX = '.new-';
 
+/** The folder of a database that is being restored. It gets its final name when it is complete. */
+export const restoringDirectory = (dataDir: string): string => join(dataDir, 'postgres.restoring');
+
+/** An empty database in place of one that is being restored would be taken for it. */
+export async function assertNoInterruptedRestore(dataDir: string): Promise<void> {
+  const directory = restoringDirectory(dataDir);
+  if (!(await stat(directory).catch(() => undefined))) return;
+  throw new BundledPostgresError(
+    `A restore into ${dataDir} was interrupted. Run "case-records restore" again, or remove ${directory}.`,
+  );
+}
+
 const INITDB_OPTIONS = [
   '--username=postgres',
   '--auth-local=trust',

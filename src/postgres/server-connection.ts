@@ -40,6 +40,13 @@ export async function ensureDatabase(host: string): Promise<void> {
   });
 }
 
+/** Returns the value of a setting; undefined if the server refuses the connection. */
+export const readSetting = (connection: ServerConnection, name: string): Promise<string | undefined> =>
+  withClient(
+    connection,
+    async (client) => (await client.query('SELECT current_setting($1) AS value', [name])).rows[0].value,
+  ).catch(() => undefined);
+
 async function withClient<T>(connection: ServerConnection, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ ...connection, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => {});

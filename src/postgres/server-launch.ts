@@ -14,14 +14,21 @@ const SURVIVORS_INTERVAL_MS = 100;
 
 type LaunchOptions = {
   dataDir: string;
+  /** The directory of the database, if it is not the one of a service. */
+  directory?: string;
   installed: Release;
   settings: Record<string, string>;
   log: (line: string) => void;
 };
 
 /** Starts a server and waits until it is ready. Creates the data directory if it is missing. */
-export async function launchServer({ dataDir, installed, settings, log }: LaunchOptions): Promise<Postmaster> {
-  const directory = join(dataDir, 'postgres');
+export async function launchServer({
+  dataDir,
+  directory = join(dataDir, 'postgres'),
+  installed,
+  settings,
+  log,
+}: LaunchOptions): Promise<Postmaster> {
   const copies = releaseCopiesFolder(dataDir);
   const runnable = await runnableRelease(installed, copies);
   const user = await serverUser(directory);

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
+import { backupGauge } from '../backup/metrics.ts';
 import { entryLifecycleRoutes } from '../cases/address-book/lifecycle.routes.ts';
 import { addressBookRoutes } from '../cases/address-book/routes.ts';
 import { appointmentLifecycleRoutes } from '../cases/appointments/lifecycle.routes.ts';
@@ -88,6 +89,8 @@ export type AppOptions = {
   tokenSeconds?: number;
   /** Whether the API reference is served at /docs. */
   docs?: boolean;
+  /** The folder of the backups that the service makes by itself. */
+  backupFolder?: string | undefined;
   /** Maximum bytes of request bodies that have not arrived completely. */
   maxUnfinishedBytes?: number;
   /** Maximum bytes of responses that clients have not read yet. */
@@ -118,6 +121,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     tokenSeconds = DEFAULT_TOKEN_SECONDS,
     gatherMetrics,
     docs = true,
+    backupFolder,
     maxUnfinishedBytes,
     maxUnreadBytes,
   } = options;
@@ -161,7 +165,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryCounters: counters ?? new DeliveryCounters(),
     gatherMetrics,
     held: { bodies, responses, evictions },
-    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor)],
+    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor), backupGauge(backupFolder)],
   });
   const required = migrations ?? (await readMigrations());
   const isReady = health(app, { db, clock, migrations: required, isStarted, logStalledSeconds });

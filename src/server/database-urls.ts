@@ -35,3 +35,7 @@ export async function findRunningDatabase(config: Config): Promise<Connection> {
   }
   return bundledDatabase(config, running).connection;
 }
+
+/** Returns the settings of the bundled server. Without a command of its own it keeps the WAL for the service. */
+export const bundledSettings = ({ BACKUP_DIR, BACKUP_WAL }: Config): Record<string, string> =>
+  BACKUP_DIR !== undefined && BACKUP_WAL ? { archive_mode: 'on', archive_timeout: '60s' } : {};

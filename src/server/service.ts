@@ -8,8 +8,10 @@ import { nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/se
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import { startBackups } from './backups.ts';
 import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
-import { bundledDatabase, externalDatabase } from './database-urls.ts';
+import { bundledDatabase, bundledSettings, externalDatabase } from './database-urls.ts';
+import { actUponRestore } from './restored-database.ts';
 import { logServiceStart, type StartedService } from './start-summary.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
@@ -28,16 +30,21 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
   };
   try {
+    const bundled = config.DATABASE_URL === undefined;
     const { connection, setup, failed } = await openDatabase(config, logger, cleanups);
     await requireSafeServer(setup.owner);
     const migrations = await setUpDatabase(setup, await readMigrations());
     if (migrations.length > 0) logger.info({ migrations }, 'migrated');
+    if (bundled) {
+      const restored = await actUponRestore({ dataDir: config.DATA_DIR, owner: setup.owner, clock: systemClock });
+      if (restored) logger.warn(restored, 'restored from a backup; what was due waits: run "case-records held list"');
+    }
     // Checked after the migrations, because they may have created the role of the service.
     const version = postgresVersion(await requireSafeServer(connection));
-    const bundled = config.DATABASE_URL === undefined;
     for (const advice of [postgresAdvice(version, { bundled }), nodeAdvice(process.versions.node)]) {
       if (advice) logger.warn({ advice }, 'security fixes are missing');
     }
+    if (bundled) cleanups.push(await startBackups({ config, owner: setup.owner, clock: systemClock, logger }));
     const start = config.WEB_CONCURRENCY > 1 ? startWebProcesses : startWeb;
     const web = await start({ config, connection, logger, runsWorker: true });
     cleanups.push(() => web.stop());
@@ -80,7 +87,7 @@ async function openDatabase(
   const external = externalDatabase(config);
   if (external) return { ...external, failed: new Promise(() => {}) };
   const log = (line: string) => logger.info(line);
-  const postgres = await startBundledPostgres({ dataDir: config.DATA_DIR, log });
+  const postgres = await startBundledPostgres({ dataDir: config.DATA_DIR, log, settings: bundledSettings(config) });
   cleanups.push(() => postgres.stop());
   return { ...bundledDatabase(config, postgres.connection), failed: postgres.exited };
 }

@@ -75,6 +75,7 @@ export async function startWeb({
       corsOrigins: config.CORS_ORIGINS,
       tokenSeconds: config.OAUTH_TOKEN_SECONDS,
       docs: config.DOCS,
+      backupFolder: config.BACKUP_DIR,
     });
     closeApp = () => app.close();
     const listening = app.listen({ host: config.HOST, port: config.PORT, backlog: LISTEN_BACKLOG });

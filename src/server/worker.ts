@@ -25,6 +25,7 @@ import type { Clock } from '../kernel/time/time.ts';
 import { webhookQueues } from '../webhooks/queues.ts';
 import { purgeEnded } from '../webhooks/retention.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
+import { mailSettings } from './mail-settings.ts';
 
 type WorkerOptions = {
   config: Config;
@@ -114,9 +115,8 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
 
 function createSenders(config: Config): { email: EmailSender; sms: SmsSender } {
   const outbox = join(config.DATA_DIR, 'outbox');
-  const domain = config.MAIL_DOMAIN ?? config.MAIL_FROM.split('@').at(-1) ?? 'localhost';
   return {
-    email: emailSender({ smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, domain, outbox }),
+    email: emailSender(mailSettings(config)),
     sms: createSmsSender(config, outbox),
   };
 }

@@ -1,3 +1,4 @@
+import { isNotHeld } from '../../kernel/jobs/held-jobs.sql.ts';
 import { read, write } from '../../kernel/sql/statement.ts';
 
 /**
@@ -66,7 +67,7 @@ const backlogBatch = (name: string, { lock, condition, changes }: BatchChange) =
 /** Skips leased deliveries, whose attempt is under way, and those that were tried since the resumption. */
 export const expediteBatch = backlogBatch('webhook_deliveries.expedite', {
   lock: 'FOR UPDATE SKIP LOCKED',
-  condition: (input) => `d.ready AND d.claim_at > ${input.now} AND d.lease_by IS NULL
+  condition: (input) => `d.ready AND d.claim_at > ${input.now} AND d.lease_by IS NULL AND ${isNotHeld('d')}
            AND d.epoch < (SELECT w.epoch FROM webhook_endpoints w
                            WHERE w.company_id = ${input.company_id} AND w.id = ${input.endpoint_id})`,
   changes: (input) => `due_at = least(d.due_at, ${input.now}), lease_until = NULL`,

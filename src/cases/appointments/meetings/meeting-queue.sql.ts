@@ -1,3 +1,4 @@
+import { isNotHeld } from '../../../kernel/jobs/held-jobs.sql.ts';
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../../kernel/sql/json.ts';
 import { write } from '../../../kernel/sql/statement.ts';
@@ -134,7 +135,7 @@ export const releaseConfirmations = write('meetings.release', {
   sql: (input) => `
     UPDATE messages m SET lease_until = NULL
      WHERE ${ofInputAppointment('m', input)} AND m.kind = 'confirmation' AND m.state = 'scheduled'
-       AND m.lease_by IS NULL`,
+       AND m.lease_by IS NULL AND ${isNotHeld('m')}`,
 });
 
 /**

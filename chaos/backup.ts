@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { type Settings, temporaryDirectory } from '../test/harness/service.ts';
+import { randomFrom } from '../test/harness/simulated-year.ts';
+import { addFault, type ChaosOptions, type ChaosTest, emptyResults, type Results } from './chaos-test.ts';
+import { Deployment, kill, processesIn } from './deployment.ts';
+import { TimedLoad, type TimedWrite } from './timed-load.ts';
+
+/**
+ * Backups are made while many callers write, and killed. Then the database is restored to random times and compared
+ * with the log of acknowledged writes: nothing from before may be missing, and nothing from after may be there.
+ */
+
+const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+
+type Plan = {
+  writers: number;
+  /** How long each writer waits between two writes. */
+  thinkMs: number;
+  seededRows: number;
+  paceRounds: number;
+  restores: number;
+  kills: number;
+};
+
+/** PACE_ROUNDS, RESTORES and KILLS in the environment change the numbers. */
+const FULL: Plan = { writers: 32, thinkMs: 0, seededRows: 600_000, paceRounds: 5, restores: 10, kills: 20 };
+const SHORT: Plan = { writers: 32, thinkMs: 100, seededRows: 0, paceRounds: 0, restores: 2, kills: 0 };
+const PACE_MS = 8_000;
+const MIN_PACE = 0.9;
+
+export const backup: ChaosTest = {
+  name: 'backup',
+  description: 'backups under load and restores to random times, both killed at random moments',
+  async run({ seed, short, progress }: ChaosOptions): Promise<Results> {
+    const results = emptyResults();
+    const { PACE_ROUNDS, RESTORES, KILLS } = process.env;
+    const defaults = short ? SHORT : FULL;
+    const plan = {
+      ...defaults,
+      paceRounds: Number(PACE_ROUNDS ?? defaults.paceRounds),
+      restores: Number(RESTORES ?? defaults.restores),
+      kills: Number(KILLS ?? defaults.kills),
+    };
+    const random = randomFrom(seed);
+    // A blank in the path must not matter.
+    const home = await temporaryDirectory();
+    const folder = join(home.path, 'the backups');
+    const dataDir = join(home.path, 'the data');
+    await mkdir(dataDir);
+    const settings = { BACKUP_DIR: folder, BACKUP_SCHEDULE: 'off', WORKER_CONCURRENCY: '0' };
+    const deployment = await Deployment.open(settings, dataDir);
+    try {
+      await deployment.start();
+      const demo = await deployment.readDemo();
+      const client = await deployment.openClient();
+      if (plan.seededRows > 0) await seedInteractions(deployment, plan.seededRows, progress);
+      const load = new TimedLoad(client, demo, results, plan.thinkMs);
+      load.start(plan.writers);
+      await pause(1_000);
+      const environment = { DATA_DIR: dataDir, BACKUP_DIR: folder };
+      progress('the first backup');
+      const first = await run(environment, ['backup', 'create', folder]);
+      if (first.code !== 0) throw new Error(first.output);
+      const from = Date.now();
+      await measurePace(plan, load, environment, folder, results, progress);
+      if (plan.kills > 0) await killBackups(plan, random, environment, folder, results, progress);
+      await pause(short ? 2_000 : 10_000);
+      const until = Date.now() - 1_000;
+      const writes = await load.stop();
+      if ((await deployment.stop()) !== 0) addFault(results, 'the service did not stop cleanly');
+      client.close();
+      const restored = join(home.path, 'restored here');
+      for (let i = 0; i < plan.restores; i++) {
+        const at = new Date(Math.floor((from + random() * (until - from)) / 1_000) * 1_000 + 1_000);
+        progress(`restore ${i + 1} of ${plan.restores}: to ${at.toISOString()}`);
+        const startedAt = performance.now();
+        const { code, output } = await run({ DATA_DIR: restored }, ['restore', folder, '--at', at.toISOString()]);
+        if (code !== 0) {
+          addFault(results, `restore to ${at.toISOString()}: ${output}`);
+          continue;
+        }
+        const seconds = (performance.now() - startedAt) / 1000;
+        await compare(restored, writes, at.getTime(), results);
+        results.notes.push(`restored to ${at.toISOString()} in ${seconds.toFixed(1)} s`);
+        results.rounds++;
+        await rm(restored, { recursive: true });
+      }
+      if (plan.kills > 0) await killRestores(plan, random, folder, restored, writes, results, progress);
+    } catch (error) {
+      addFault(results, (error as Error).stack ?? String(error));
+    } finally {
+      await deployment.remove();
+      for (const pid of await processesIn(home.path)) kill(pid);
+      await home.remove();
+    }
+    return results;
+  },
+};
+
+async function seedInteractions(deployment: Deployment, rows: number, progress: (text: string) => void): Promise<void> {
+  progress(`writing ${rows} interactions`);
+  await deployment.sql(
+    `INSERT INTO interactions (company_id, case_id, id, type, notes, happened_at, recipient, created_at, updated_at)
+     SELECT c.company_id, c.id, gen_random_uuid(), 'phone', repeat(md5(n::text), 12), now(), '', now(), now()
+       FROM (SELECT company_id, id FROM cases LIMIT 1) c, generate_series(1, $1::int) n`,
+    [rows],
+  );
+  await deployment.sql('CHECKPOINT');
+}
+
+/** Compares the writes per second during backups with those before and after each. */
+async function measurePace(
+  { paceRounds }: Plan,
+  load: TimedLoad,
+  environment: Settings,
+  folder: string,
+  results: Results,
+  progress: (text: string) => void,
+): Promise<void> {
+  const ratios: number[] = [];
+  const durations: number[] = [];
+  for (let round = 1; round <= paceRounds; round++) {
+    progress(`pace, round ${round} of ${paceRounds}`);
+    const before = await load.rateDuring(() => pause(PACE_MS));
+    const startedAt = performance.now();
+    const during = await load.rateDuring(() => run(environment, ['backup', 'create', folder]));
+    durations.push((performance.now() - startedAt) / 1000);
+    const after = await load.rateDuring(() => pause(PACE_MS));
+    ratios.push(during / ((before + after) / 2));
+  }
+  if (ratios.length === 0) return;
+  const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+  const pace = median(ratios);
+  const list = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
+  results.notes.push(`pace of the writers during a backup: ${pace.toFixed(2)} (${list})`);
+  results.notes.push(`a backup under load took ${median(durations).toFixed(1)} s`);
+  if (pace < MIN_PACE) results.timingFaults.push(`the pace during a backup was ${pace.toFixed(2)}, below ${MIN_PACE}`);
+}
+
+/** After each kill the folder must have complete backups only, and the next backup must remove what was left. */
+async function killBackups(
+  { kills }: Plan,
+  random: () => number,
+  environment: Settings,
+  folder: string,
+  results: Results,
+  progress: (text: string) => void,
+): Promise<void> {
+  const startedAt = performance.now();
+  await expectSuccess(results, environment, ['backup', 'create', folder]);
+  const duration = performance.now() - startedAt;
+  let ended = 0;
+  for (let i = 1; i <= kills; i++) {
+    progress(`killed backup ${i} of ${kills}`);
+    const { code } = await run(environment, ['backup', 'create', folder], random() * duration);
+    if (code === 0) ended++;
+    await expectSuccess(results, environment, ['backup', 'list', folder]);
+  }
+  await expectSuccess(results, environment, ['backup', 'create', folder]);
+  const left = (await readdir(folder)).filter((name) => name.startsWith('.'));
+  if (left.length > 0) addFault(results, `a backup left ${left.join(', ')}`);
+  const names = (await readdir(folder)).filter((name) => /^\d/.test(name)).sort();
+  await expectSuccess(results, environment, ['backup', 'verify', join(folder, names.at(-1) as string)]);
+  results.notes.push(`${kills - ended} of ${kills} backups were killed before their end`);
+}
+
+/** After each kill the service must refuse the unfinished data, and the next restore must end right. */
+async function killRestores(
+  { kills }: Plan,
+  random: () => number,
+  folder: string,
+  dataDir: string,
+  writes: readonly TimedWrite[],
+  results: Results,
+  progress: (text: string) => void,
+): Promise<void> {
+  const startedAt = performance.now();
+  await expectSuccess(results, { DATA_DIR: dataDir }, ['restore', folder]);
+  const duration = performance.now() - startedAt;
+  await compare(dataDir, writes, Number.POSITIVE_INFINITY, results);
+  await rm(dataDir, { recursive: true });
+  let ended = 0;
+  for (let i = 1; i <= kills; i++) {
+    progress(`killed restore ${i} of ${kills}`);
+    const { code } = await run({ DATA_DIR: dataDir }, ['restore', folder], random() * duration);
+    const content = await readdir(dataDir).catch((): string[] => []);
+    if (code === 0 || content.includes('postgres')) {
+      ended++;
+      await compare(dataDir, writes, Number.POSITIVE_INFINITY, results);
+      await rm(dataDir, { recursive: true, maxRetries: 20 });
+    } else if (content.includes('postgres.restoring')) {
+      const start = await run({ DATA_DIR: dataDir }, ['doctor']);
+      if (!/interrupted|no database/.test(start.output)) addFault(results, `after a killed restore: ${start.output}`);
+    }
+  }
+  if (!(await readdir(dataDir).catch((): string[] => [])).includes('postgres')) {
+    await expectSuccess(results, { DATA_DIR: dataDir }, ['restore', folder]);
+  }
+  await compare(dataDir, writes, Number.POSITIVE_INFINITY, results);
+  const left = (await readdir(dataDir)).filter((name) => name.includes('restoring'));
+  if (left.length > 0) addFault(results, `a restore left ${left.join(', ')}`);
+  if ((await processesIn(dataDir)).length > 0) addFault(results, 'a restore left a database running');
+  results.notes.push(`${kills - ended} of ${kills} restores were killed before their end`);
+}
+
+async function expectSuccess(results: Results, environment: Settings, args: string[]): Promise<void> {
+  const { code, output } = await run(environment, args);
+  if (code !== 0) addFault(results, `${args.join(' ')}: ${output}`);
+}
+
+/** Runs a command and kills it after the time, if it still runs. */
+async function run(
+  settings: Settings,
+  args: string[],
+  killAfterMs?: number,
+): Promise<{ code: number | null; output: string }> {
+  const { DATABASE_URL: _url, BACKUP_DIR: _folder, ...inherited } = process.env;
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...inherited, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  clearTimeout(timer);
+  return { code, output: out + err };
+}
+
+/** Compares a restored database with the writes: all that were acknowledged by then, and none that was sent later. */
+async function compare(dataDir: string, writes: readonly TimedWrite[], at: number, results: Results): Promise<void> {
+  await readFile(join(dataDir, 'postgres', 'case-records-restored.json')).catch(() =>
+    addFault(results, 'the restored data carry no mark'),
+  );
+  const server = await startBundledPostgres({ dataDir, log: () => {} });
+  try {
+    const client = new pg.Client(server.connection);
+    await client.connect();
+    const { rows: interactions } = await client.query(`SELECT notes AS stamp FROM interactions WHERE notes LIKE 'w-%'`);
+    const { rows: invoices } = await client.query(
+      `SELECT n.invoice_number AS stamp, count(i.*)::int AS items
+         FROM invoices n LEFT JOIN invoice_items i ON i.company_id = n.company_id AND i.invoice_id = n.id
+        WHERE n.invoice_number LIKE 'w-%' GROUP BY n.id, n.invoice_number`,
+    );
+    await client.end();
+    const found = new Map<string, number>();
+    for (const { stamp } of [...interactions, ...invoices]) found.set(stamp, (found.get(stamp) ?? 0) + 1);
+    results.halfWritten += invoices.filter(({ items }) => items !== 2).length;
+    for (const { stamp, sentAt, acknowledgedAt } of writes) {
+      const count = found.get(stamp) ?? 0;
+      if (count > 1) results.duplicated++;
+      if (acknowledgedAt !== undefined && acknowledgedAt <= at && count === 0) {
+        results.lost++;
+        addFault(results, `${stamp}, acknowledged ${at - acknowledgedAt} ms before the time, is missing`);
+      }
+      if (sentAt > at && count > 0) addFault(results, `${stamp}, sent ${sentAt - at} ms after the time, is there`);
+    }
+  } finally {
+    await server.stop();
+  }
+}

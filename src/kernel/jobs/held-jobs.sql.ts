@@ -1,0 +1,62 @@
+import type { Inputs } from '../sql/inputs.ts';
+import { isoTime } from '../sql/json.ts';
+import { read, write } from '../sql/statement.ts';
+
+/**
+ * Jobs of a restored database that may have been done already. A held job has a lease that never ends, so that no
+ * worker claims it, not even one of an earlier release.
+ */
+const HELD_UNTIL = `'9999-01-01 00:00:00+00'::timestamptz`;
+
+/** SQL: whether the job is not held. For statements that end the back-off of a job. */
+export const isNotHeld = (alias: string) => `(${alias}.lease_until IS NULL OR ${alias}.lease_until < ${HELD_UNTIL})`;
+
+export const isHeld = (alias: string) => `${alias}.lease_until >= ${HELD_UNTIL}`;
+
+type HeldTable = {
+  /** What a person calls these jobs. */
+  kind: string;
+  table: string;
+  /** SQL condition of the rows `j` that wait for work. */
+  open: string;
+  /** The table of the companies. */
+  tenantTable: string;
+  /** SQL: what the row `j` is about, for a person. */
+  description: string;
+};
+
+/** `company_id` is null for all companies. */
+export const COMPANY_INPUTS = { company_id: 'uuid?' } as const satisfies Inputs;
+
+export const ofCompany = (alias: string, input: { company_id: string }) =>
+  `(${input.company_id} IS NULL OR ${alias}.company_id = ${input.company_id})`;
+
+export const heldStatements = ({ kind, table, tenantTable, open, description }: HeldTable) => ({
+  /** Holds the jobs that were due by then. */
+  hold: write(`${table}.hold`, {
+    inputs: { due_until: 'timestamptz' },
+    sql: (input) => `
+    WITH held AS (
+      UPDATE ${table} j SET lease_by = NULL, lease_until = ${HELD_UNTIL}
+       WHERE ${open} AND j.due_at <= ${input.due_until} AND ${isNotHeld('j')} RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM held`,
+  }),
+  list: read(`${table}.held`, {
+    inputs: { ...COMPANY_INPUTS, limit: 'int' },
+    pool: 'search',
+    sql: (input) => `
+    SELECT '${kind}' AS kind, c.name AS company, ${isoTime('j.due_at')} AS due_at, ${description} AS job,
+           (count(*) OVER ())::int AS total
+      FROM ${table} j JOIN ${tenantTable} c ON c.id = j.company_id
+     WHERE ${open} AND ${isHeld('j')} AND ${ofCompany('j', input)} ORDER BY j.due_at LIMIT ${input.limit}`,
+  }),
+  release: write(`${table}.release_held`, {
+    inputs: COMPANY_INPUTS,
+    sql: (input) => `
+    WITH released AS (
+      UPDATE ${table} j SET lease_until = NULL WHERE ${open} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM released`,
+  }),
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+import { holdRestored } from '../src/server/restored-database.ts';
+import { ok } from './harness/assert.ts';
+import { commandOutput } from './harness/command-line.ts';
+import { app, book, messages, post, REMINDER_DUE, worker } from './harness/messages-sending.ts';
+import { urlOf } from './harness/service.ts';
+import { call } from './harness/webhooks.ts';
+
+/** What a database that was restored from a backup must not do a second time. */
+
+const env = { DATABASE_URL: urlOf(app.connection) };
+const held = (...args: string[]) => commandOutput(env, 'held', ...args);
+const restore = (id = randomUUID()) =>
+  holdRestored({ owner: app.connection, clock: app.clock.read }, { id, stateAt: app.clock.read() });
+
+beforeEach(async () => {
+  await held('drop');
+});
+
+test('messages that were due before the restore wait, later ones are sent', async () => {
+  const company = await app.company();
+  await book(company, { email_confirmation: true, email_notification: true });
+  assert.equal((await restore()).messages, 1);
+  assert.equal(await worker.runOnce(), 0);
+  app.clock.set(REMINDER_DUE);
+  await worker.runOnce();
+  assert.deepEqual(
+    post.sent.map(({ kind }) => kind),
+    ['reminder'],
+  );
+});
+
+test('released messages are sent, dropped ones never', async () => {
+  const [kept, dropped] = [await app.company(), await app.company()];
+  const { path } = await book(kept, { email_confirmation: true });
+  const other = await book(dropped, { email_confirmation: true });
+  await restore();
+  assert.match(await held('list'), /messages +Smith & Partners .* email confirmation, appointment of 2026-06-10/);
+  assert.match(await held('release', '--company', kept.companyId), /^Released: 1 messages, 0 meetings/);
+  assert.match(await held('drop', '--kind', 'messages'), /^Dropped: 1 messages\.$/);
+  await worker.runOnce();
+  assert.equal(post.sent.length, 1);
+  assert.equal((await messages(kept, path))[0].state, 'sent');
+  const [message] = await messages(dropped, other.path);
+  assert.deepEqual([message.state, message.last_error?.slice(0, 24)], ['cancelled', 'Dropped by an operator a']);
+});
+
+test('a message that was being sent at the time of the backup waits', async () => {
+  const company = await app.company();
+  await book(company, { email_confirmation: true });
+  await app.sql(`UPDATE messages SET state = 'sending', lease_by = gen_random_uuid(), lease_until = now()
+                  WHERE state = 'scheduled'`);
+  assert.equal((await restore()).messages, 1);
+  app.clock.advance({ hours: 2 });
+  assert.equal(await worker.runOnce(), 0);
+});
+
+test('a meeting that is made in the meantime does not release a held confirmation', async () => {
+  const company = await app.company();
+  const { id } = await book(company, { email_confirmation: true, adviser_email: company.adviserWithVideo });
+  await restore();
+  const { releaseConfirmations } = await import('../src/cases/appointments/meetings/meeting-queue.sql.ts');
+  await app.db.queryRows(releaseConfirmations({ company_id: company.companyId, case_id: company.caseId, id }));
+  assert.equal(await worker.runOnce(), 0);
+});
+
+test('meetings that were due wait, and are dropped with a reason', async () => {
+  const company = await app.company();
+  const { path } = await book(company, { video_meeting: true, adviser_email: company.adviserWithVideo });
+  await app.sql(`UPDATE meetings SET state = 'pending', lease_until = NULL, lease_by = NULL`);
+  assert.equal((await restore()).meetings, 1);
+  assert.match(await held('list', '--kind', 'meetings'), /appointment of 2026-06-10/);
+  await held('drop', '--kind', 'meetings');
+  const { state, last_error } = await ok(company.get(`${path}/meeting`));
+  assert.equal(state, 'failed');
+  assert.match(last_error, /^Dropped by an operator/);
+});
+
+test('a follower that has seen a lost event is told, and one that has not goes on', async () => {
+  const company = await app.company();
+  await call(company, 'kept');
+  const kept = await company.get('/events?after=latest');
+  await call(company, 'lost');
+  const lost = await company.get('/events?after=latest');
+  // The backup does not have the last event.
+  await app.sql('ALTER TABLE events DISABLE TRIGGER USER');
+  await app.sql('DELETE FROM events WHERE position = (SELECT max(position) FROM events)');
+  await app.sql('ALTER TABLE events ENABLE TRIGGER USER');
+  await restore();
+  const id = await call(company, 'after the restore');
+  const linkOf = (answer: { headers: Record<string, unknown> }) =>
+    /<(.*)>/.exec(String(answer.headers.link))?.[1] ?? '';
+  const refused = await company.get(linkOf(lost));
+  assert.equal(refused.status, 400, refused.text);
+  assert.match(refused.body.errors[0].message, /lost: the log was restored from a backup/);
+  const followed = await ok(company.get(linkOf(kept)));
+  assert.deepEqual(
+    followed.map(({ record }: { record: { id: string } }) => record.id),
+    [id],
+  );
+});
+
+test('a restore that is recorded twice moves the positions once and holds nothing new', async () => {
+  const company = await app.company();
+  const id = randomUUID();
+  await restore(id);
+  const position = async () => (await app.sql('SELECT last_value FROM event_positions'))[0];
+  const first = await position();
+  await book(company, { email_confirmation: true });
+  app.clock.advance({ minutes: 1 });
+  // The message is due after the first attempt to act upon the restore.
+  await app.sql(`UPDATE messages SET due_at = due_at + interval '1 second' WHERE state = 'scheduled'`);
+  assert.equal((await restore(id)).messages, 0);
+  assert.equal(Number((await position())?.last_value) - Number(first?.last_value) < 1_000, true);
+});
