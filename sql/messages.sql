@@ -1,9 +1,18 @@
 -- messages.drop_held (writes; pool: short)
-WITH dropped AS (
-  UPDATE messages j SET state = 'cancelled', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
-   WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+WITH held AS MATERIALIZED (
+  SELECT m.company_id, m.case_id, m.appointment_id, m.id, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM messages m
+   WHERE m.state IN ('scheduled', 'sending') AND m.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR m.company_id = $1::uuid) FOR NO KEY UPDATE
+), m AS (
+  UPDATE messages m
+     SET state = 'failed', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
+    FROM held WHERE m.company_id = held.company_id AND m.case_id = held.case_id AND m.appointment_id = held.appointment_id AND m.id = held.id
+  RETURNING m.*, held.before
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+   SELECT m.company_id, m.case_id, m.id, 'message.failed', $3::timestamptz::timestamptz, $4::json::json, m.before
+     FROM m
 )
-SELECT count(*)::int AS count FROM dropped;
+SELECT count(*)::int AS count FROM m;
 
 -- messages.due (reads; pool: search)
 SELECT channel AS label, count(*)::int AS value FROM messages

@@ -460,6 +460,8 @@ const LOGGED = 'people|addresses|relationships|interactions|invoices|invoice_ite
 /** Statements that write to one of these tables without an event, and why. */
 const WITHOUT_ENTRY: Record<string, string> = {
   'meetings.release': 'ends a pause, which no image shows',
+  'messages.hold': 'a lease, which no image shows',
+  'messages.release_held': 'a lease, which no image shows',
   ...Object.fromEntries(
     ['email', 'sms'].flatMap((channel) =>
       ['claim', 'renew', 'release_lease'].map((name) => [

@@ -44,7 +44,9 @@ test('released messages are sent, dropped ones never', async () => {
   assert.equal(post.sent.length, 1);
   assert.equal((await messages(kept, path))[0].state, 'sent');
   const [message] = await messages(dropped, other.path);
-  assert.deepEqual([message.state, message.last_error?.slice(0, 24)], ['cancelled', 'Dropped by an operator a']);
+  assert.deepEqual([message.state, message.last_error?.slice(0, 24)], ['failed', 'Dropped by an operator a']);
+  const events = await ok(dropped.get('/events?types=message.failed'));
+  assert.deepEqual([events[0].actor.type, events[0].record.id, events.length], ['operator', message.id, 1]);
 });
 
 test('a message that was being sent at the time of the backup waits', async () => {

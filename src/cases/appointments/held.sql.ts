@@ -1,15 +1,17 @@
 import { COMPANY_INPUTS, heldStatements, isHeld, ofCompany } from '../../kernel/jobs/held-jobs.sql.ts';
 import { isoTime } from '../../kernel/sql/json.ts';
 import { write } from '../../kernel/sql/statement.ts';
+import { messageAudit } from './messages/audit.sql.ts';
+import { MESSAGE_KEY, sameMessage } from './messages/message-queue.sql.ts';
 
-const OPEN_MESSAGE = `j.state IN ('scheduled', 'sending')`;
+const openMessage = (alias: string) => `${alias}.state IN ('scheduled', 'sending')`;
 const OPEN_MEETING = `j.state = 'pending'`;
 
 export const messages = heldStatements({
   kind: 'messages',
   table: 'messages',
   tenantTable: 'companies',
-  open: OPEN_MESSAGE,
+  open: openMessage('j'),
   description: `j.channel || ' ' || j.kind || ', appointment of ' || ${isoTime('j.start_at')} || coalesce(', to ' || (
              SELECT coalesce(j.recipient, CASE j.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END)
                FROM appointments a
@@ -27,14 +29,22 @@ export const meetings = heldStatements({
 
 const DROP_INPUTS = { ...COMPANY_INPUTS, reason: 'text', now: 'timestamptz' } as const;
 
+/** The message failed for all that the company knows: a cancelled one would have to follow from its appointment. */
 export const dropMessages = write('messages.drop_held', {
-  inputs: DROP_INPUTS,
+  inputs: { ...DROP_INPUTS, origin: 'json' },
   sql: (input) => `
-    WITH dropped AS (
-      UPDATE messages j SET state = 'cancelled', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
-       WHERE ${OPEN_MESSAGE} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+    WITH held AS MATERIALIZED (
+      SELECT ${MESSAGE_KEY.map((column) => `m.${column}`).join(', ')}, ${messageAudit.image} AS before FROM messages m
+       WHERE ${openMessage('m')} AND ${isHeld('m')} AND ${ofCompany('m', input)} FOR NO KEY UPDATE
+    ), m AS (
+      UPDATE messages m
+         SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
+        FROM held WHERE ${sameMessage('m', 'held')}
+      RETURNING m.*, held.before
+    ), event AS (
+      ${messageAudit.insertEvent('failed', { from: 'm', at: input.now, origin: input.origin, before: 'm.before' })}
     )
-    SELECT count(*)::int AS count FROM dropped`,
+    SELECT count(*)::int AS count FROM m`,
 });
 
 export const dropMeetings = write('meetings.drop_held', {

@@ -1,15 +1,19 @@
+import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { countOf, DROPPED, type HeldJobs, heldJobs } from '../../kernel/jobs/held-jobs.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import * as sql from './held.sql.ts';
 
 /** Messages and meetings that wait for an operator after a restore. */
 
-const dropWith =
-  (statement: typeof sql.dropMessages): HeldJobs['drop'] =>
-  (db, { companyId }, now) =>
-    countOf(db, statement({ company_id: companyId, reason: DROPPED, now: toSql(now) }));
+const dropMessages: HeldJobs['drop'] = (db, { companyId }, now) => {
+  const inputs = { company_id: companyId, reason: DROPPED, now: toSql(now), origin: auditOrigin({}) };
+  return countOf(db, sql.dropMessages(inputs));
+};
+
+const dropMeetings: HeldJobs['drop'] = (db, { companyId }, now) =>
+  countOf(db, sql.dropMeetings({ company_id: companyId, reason: DROPPED, now: toSql(now) }));
 
 export const APPOINTMENT_HELD_JOBS: readonly HeldJobs[] = [
-  heldJobs('messages', sql.messages, dropWith(sql.dropMessages)),
-  heldJobs('meetings', sql.meetings, dropWith(sql.dropMeetings)),
+  heldJobs('messages', sql.messages, dropMessages),
+  heldJobs('meetings', sql.meetings, dropMeetings),
 ];

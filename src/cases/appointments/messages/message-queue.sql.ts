@@ -27,7 +27,7 @@ function channelQueue(channel: string): QueueStatements {
  */
 const NOT_ENDED = `state NOT IN ('sent', 'failed', 'cancelled', 'skipped')`;
 
-const sameMessage = (one: string, other: string) =>
+export const sameMessage = (one: string, other: string) =>
   MESSAGE_KEY.map((column) => `${one}.${column} = ${other}.${column}`).join(' AND ');
 
 /** The message of the appointment whose key is in the other inputs. */
