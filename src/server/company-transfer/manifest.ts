@@ -1,0 +1,89 @@
+import { isUuid } from '../../kernel/ids.ts';
+import { COMPANY_TABLES, TABLE_TRAITS } from '../company-tables.ts';
+import type { SealedUnder } from './sealed-secrets.ts';
+import type { ExportedTable } from './table-columns.ts';
+import type { ZipReader } from './zip-reader.ts';
+import type { WrittenEntry } from './zip-writer.ts';
+
+export const MANIFEST = 'manifest.json';
+export const SECRETS = 'secrets.jsonl';
+export const FORMAT = 'case-records company';
+const FORMAT_VERSION = 1;
+
+const isCredential = (table: ExportedTable) => table !== 'companies' && TABLE_TRAITS[table]?.isCredential === true;
+const DATA_TABLES = [...COMPANY_TABLES].reverse();
+
+/**
+ * Rows come after the rows that they refer to. Credentials come last, so that nobody can call the service for a company
+ * that is not complete.
+ */
+export const EXPORT_ORDER: readonly ExportedTable[] = [
+  'companies',
+  ...DATA_TABLES.filter((table) => !isCredential(table)),
+  ...DATA_TABLES.filter(isCredential),
+];
+
+export const entryName = (table: ExportedTable): string => `${table}.jsonl`;
+
+export type TableEntry = WrittenEntry & { table: ExportedTable; columns: readonly string[]; rows: number };
+
+export type Manifest = {
+  format: typeof FORMAT;
+  format_version: number;
+  service_version: string;
+  /** The last migration of the database that the company comes from. */
+  migration: string;
+  /** When the state was taken that the file has. */
+  exported_at: string;
+  company: { id: string; name: string };
+  /** The position of the company's last event. */
+  last_position: string;
+  tables: readonly TableEntry[];
+  /** Null if the secrets of the company were left out. */
+  secrets: (WrittenEntry & { count: number; sealed_under: SealedUnder }) | null;
+  /** How many secrets the company has. */
+  secret_count: number;
+};
+
+export const newManifest = (fields: Omit<Manifest, 'format' | 'format_version'>): string =>
+  `${JSON.stringify({ format: FORMAT, format_version: FORMAT_VERSION, ...fields }, null, 2)}\n`;
+
+const MAX_MANIFEST_BYTES = 1_000_000;
+/** Positions are numbers in other programs too, and the log must never run out of them. */
+const MAX_POSITION = BigInt(Number.MAX_SAFE_INTEGER);
+const COLUMN = /^[a-z][a-z0-9_]*$/;
+
+const foreign = () => new Error('The file is not the export of a company.');
+
+/** Reads the manifest of a file. Throws if the file was not written by `company export` of this or an earlier format. */
+export async function readManifest(zip: ZipReader): Promise<Manifest> {
+  if (!zip.has(MANIFEST)) throw foreign();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of zip.read(MANIFEST)) {
+    bytes += chunk.length;
+    if (bytes > MAX_MANIFEST_BYTES) throw foreign();
+    chunks.push(chunk);
+  }
+  const manifest = parse(Buffer.concat(chunks).toString());
+  if (manifest?.format !== FORMAT) throw foreign();
+  if (manifest.format_version !== FORMAT_VERSION) {
+    throw new Error(`The file has format ${manifest.format_version}, which this version of the service does not know.`);
+  }
+  if (!isUuid(manifest.company?.id ?? '') || !/^\d{1,16}$/.test(manifest.last_position ?? '')) throw foreign();
+  if (BigInt(manifest.last_position) > MAX_POSITION) throw foreign();
+  for (const { table, columns } of manifest.tables) {
+    if (!EXPORT_ORDER.includes(table))
+      throw new Error(`The file has a table ${table}, which this version does not know.`);
+    if (columns.some((column) => !COLUMN.test(column))) throw foreign();
+  }
+  return manifest;
+}
+
+function parse(text: string): Manifest | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
