@@ -80,3 +80,9 @@ export async function rowsOf(app: TestApp, companyId: string): Promise<Record<st
   }
   return rows;
 }
+
+/** Inserts $3 events of company $1 and case $2, with snapshots of some 500 bytes. */
+export const FILL_EVENTS = `
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+  SELECT $1, $2, gen_random_uuid(), 'interaction.updated', now(), '{}', json_build_object('notes', repeat(md5(n::text), 15))
+    FROM generate_series(1, $3) n`;

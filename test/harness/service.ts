@@ -28,14 +28,18 @@ export async function temporaryDirectory(): Promise<{ path: string; remove: () =
 
 export function launch(
   settings: Settings,
-  command = 'serve',
+  ...command: string[]
 ): { child: ChildProcess; output: string[]; ended: Promise<number | null> } {
   const { DATABASE_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, command], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=8', MAIN, ...(command.length > 0 ? command : ['serve'])],
+    {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => output.push(line));
   const ended = once(child, 'close').then(([code]) => code as number | null);
