@@ -287,6 +287,14 @@ test('a file of a later release, or of one that is too old, is refused with word
   assert.match(await withManifest(() => ({ migration: '9999_later' })), /later release.*Update this service/);
   assert.match(await withManifest(() => ({ migration: '0019_message_contents' })), /too old/);
   assert.match(await withManifest(() => ({ format_version: 2 })), /has format 2, which this version/);
+  const { companyId: id } = company;
+  assert.match(await withManifest(() => ({ company: { id, name: 'Smith\u001b[2J' } })), /not the export/);
+  assert.match(await withManifest(() => ({ last_position: '9999999999999999' })), /not the export/);
+  assert.match(await withManifest(({ tables }) => ({ tables: (tables as object[]).slice(1) })), /not the export/);
+  assert.match(
+    await withManifest(({ tables }) => ({ tables: [...(tables as object[]), { table: 'migrations' }] })),
+    /"migrations"/,
+  );
   type Tables = { tables: { table: string; columns: string[] }[] };
   const columnsOf = (change: (columns: string[]) => string[]) => (manifest: Record<string, unknown>) => ({
     tables: (manifest as Tables).tables.map((one) =>

@@ -55,7 +55,7 @@ export const TABLE_TRAITS: Readonly<Partial<Record<CompanyTable, TableTraits>>> 
   webhook_notices: { openJob: `state = 'waiting'`, isPruned: true },
   webhook_deliveries: { openJob: `state = 'waiting'`, isPruned: true },
   // An endpoint is itself the job that turns events into deliveries.
-  webhook_endpoints: { openJob: 'true' },
+  webhook_endpoints: { openJob: 'true', isPruned: true },
   meetings: { openJob: `state = 'pending'` },
   advisers: { circular: ['video_provider', 'video_account_id'] },
   tokens: { isCredential: true, isPruned: true },

@@ -52,6 +52,9 @@ const MAX_MANIFEST_BYTES = 1_000_000;
 /** Positions are numbers in other programs too, and the log must never run out of them. */
 const MAX_POSITION = BigInt(Number.MAX_SAFE_INTEGER);
 const COLUMN = /^[a-z][a-z0-9_]*$/;
+const MIGRATION = /^\d{4}_[\w.]{1,100}$/;
+const POSITION = /^\d{1,16}$/;
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 const foreign = () => new Error('The file is not the export of a company.');
 
@@ -68,16 +71,27 @@ export async function readManifest(zip: ZipReader): Promise<Manifest> {
   const manifest = parse(Buffer.concat(chunks).toString());
   if (manifest?.format !== FORMAT) throw foreign();
   if (manifest.format_version !== FORMAT_VERSION) {
-    throw new Error(`The file has format ${manifest.format_version}, which this version of the service does not know.`);
+    throw new Error(
+      `The file has format ${JSON.stringify(manifest.format_version)}, which this version of the service does not know.`,
+    );
   }
-  if (!isUuid(manifest.company?.id ?? '') || !/^\d{1,16}$/.test(manifest.last_position ?? '')) throw foreign();
-  if (BigInt(manifest.last_position) > MAX_POSITION) throw foreign();
+  assertReadable(manifest);
   for (const { table, columns } of manifest.tables) {
-    if (!EXPORT_ORDER.includes(table))
-      throw new Error(`The file has a table ${table}, which this version does not know.`);
+    if (!EXPORT_ORDER.includes(table)) {
+      throw new Error(`The file has a table ${JSON.stringify(table)}, which this version does not know.`);
+    }
     if (columns.some((column) => !COLUMN.test(column))) throw foreign();
   }
   return manifest;
+}
+
+/** Whoever wrote the file must not be able to control the terminal, or to use up the positions of the event log. */
+function assertReadable({ company, last_position, migration, tables }: Manifest): void {
+  const isName = typeof company?.name === 'string' && !CONTROL_CHARACTER.test(company.name);
+  if (!isName || !isUuid(company.id) || !MIGRATION.test(migration) || !Array.isArray(tables)) throw foreign();
+  if (!POSITION.test(last_position) || BigInt(last_position) > MAX_POSITION) throw foreign();
+  const names = new Set(tables.map(({ table }) => table));
+  if (names.size < tables.length || !names.has('companies')) throw foreign();
 }
 
 function parse(text: string): Manifest | undefined {

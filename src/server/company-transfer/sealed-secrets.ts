@@ -63,7 +63,7 @@ export async function newPassphraseBox(companyId: string, passphrase: string) {
 export async function openPassphraseBox(companyId: string, passphrase: string, sealedUnder: SealedUnder) {
   const { kdf, memory_kib, passes, salt, check } = sealedUnder;
   if (kdf !== COST.kdf || memory_kib !== COST.memory_kib || passes !== COST.passes) {
-    throw new Error(`The secrets are sealed with ${kdf} in a way that this version of the service does not know.`);
+    throw new Error(`The secrets are sealed in a way that this version of the service does not know.`);
   }
   const box = new SecretBox([await deriveKey(passphrase, Buffer.from(salt, 'base64url'))]);
   if (box.open(check, checkOwner(companyId)) === undefined) {
