@@ -157,6 +157,7 @@ test('an import that is interrupted anywhere is finished by the next one, and no
     assert.equal(end, 'interrupted');
     interrupted += 1;
     assert.equal((await moved.get(`${company.path}/interactions`)).status, 401);
+    assert.deepEqual(await target.sql('SELECT id FROM clients UNION ALL SELECT id FROM tokens'), []);
     assert.match((await run(target, 'export', company.companyId, join(home.path, 'half.zip'))).err, /not complete/);
   }
   assert.ok(interrupted > 25, `${interrupted} interruptions`);
