@@ -100,6 +100,7 @@ const RULES: readonly Rule[] = [
       'cli/**',
       'config.ts',
       'server/{audit-logs,company-removal,database-setup,database-urls,restored-database,service,start-summary,worker}.ts',
+      'server/company-transfer/{export,held,import,sealed-secrets}.ts',
       '{cases,company,events,kernel,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,

@@ -1,3 +1,6 @@
+-- events.find (reads; pool: short)
+SELECT true AS found FROM events WHERE company_id = $1::uuid AND position = $2::bigint;
+
 -- events.find_case (reads; pool: short)
 SELECT 1 FROM cases WHERE company_id = $1::uuid AND id = $2::uuid;
 

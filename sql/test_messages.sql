@@ -26,6 +26,26 @@ RETURNING w.company_id, w.id;
 SELECT count(*)::int AS count FROM test_messages
  WHERE company_id = $1::uuid AND created_at > $2::timestamptz;
 
+-- test_messages.drop_held (writes; pool: short)
+WITH dropped AS (
+  UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = $2::text, ended_at = $3::timestamptz
+   WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM dropped;
+
+-- test_messages.held (reads; pool: search)
+SELECT 'test messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.channel || ' ' || j.message || ', to ' || j.recipient AS job,
+       (count(*) OVER ())::int AS total
+  FROM test_messages j JOIN companies c ON c.id = j.company_id
+ WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+
+-- test_messages.hold (writes; pool: short)
+WITH held AS (
+  UPDATE test_messages j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
+   WHERE j.state = 'scheduled' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+)
+SELECT count(*)::int AS count FROM held;
+
 -- test_messages.insert (writes; pool: short)
 INSERT INTO test_messages AS m
   (company_id, id, message, channel, recipient, subject, content, state, due_at, created_at)
@@ -52,6 +72,12 @@ UPDATE test_messages m
    SET state = $4::text, last_error = $5::text, lease_by = NULL, lease_until = $6::timestamptz,
        ended_at = CASE WHEN $4::text <> 'scheduled' THEN $7::timestamptz END
  WHERE m.company_id = $1::uuid AND m.id = $2::uuid AND m.lease_by = $3::uuid AND m.state = 'scheduled';
+
+-- test_messages.release_held (writes; pool: short)
+WITH released AS (
+  UPDATE test_messages j SET lease_until = NULL WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+)
+SELECT count(*)::int AS count FROM released;
 
 -- test_messages.release_lease (writes; pool: short)
 UPDATE test_messages SET lease_by = NULL, lease_until = NULL

@@ -548,7 +548,16 @@ describe('completion', () => {
 
   test('of bash offers commands, flags and the words of a flag', async () => {
     assert.deepEqual(await complete('co'), ['company', 'completion']);
-    assert.deepEqual(await complete('company', ''), ['create', 'list', 'show', 'update', 'remove']);
+    assert.deepEqual(await complete('company', ''), [
+      'create',
+      'list',
+      'show',
+      'update',
+      'export',
+      'import',
+      'release',
+      'remove',
+    ]);
     assert.deepEqual(await complete('key', 'create', '--sc'), ['--scope']);
     assert.deepEqual(await complete('key', 'create', '--scope', 'inv'), ['invoices:read', 'invoices:write']);
     assert.deepEqual(await complete('doctor', '--j'), ['--json']);

@@ -3,7 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { readMigrations } from '../src/kernel/schema/migrations.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
-import { COMPANY_TABLES, removeCompany } from '../src/server/company-removal.ts';
+import { removeCompany } from '../src/server/company-removal.ts';
+import { COMPANY_TABLES } from '../src/server/company-tables.ts';
 import { setUpDatabase } from '../src/server/database-setup.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { booking, invoiceBody, PERSON } from './harness/bodies.ts';
@@ -541,7 +542,7 @@ test('a company is removed only if its name is typed, and nothing changes otherw
   assert.ok(row);
 });
 
-test('a company with connected video accounts is not removed, because their meetings would stay', async () => {
+test('a company with connected video accounts is only removed if its meetings are to stay', async () => {
   const company = await app.company();
   await fillTables(company);
   await app.sql(`UPDATE video_accounts SET sealed_secret = 'sealed' WHERE company_id = $1`, [company.companyId]);
@@ -549,6 +550,9 @@ test('a company with connected video accounts is not removed, because their meet
   assert.equal(code, 1);
   assert.match(err, /adviser disconnect/);
   assert.ok((await countRows('interactions', company.companyId)) > 0);
+  const confirmed = ['--confirm', await nameOfCompany(company.companyId)];
+  assert.equal((await remove(company.companyId, ...confirmed, '--keep-meetings')).code, 0);
+  assert.equal(await nameOfCompany(company.companyId), '');
 });
 
 const isGone = async (companyId: string) =>
@@ -620,6 +624,6 @@ test('events of a company that is not being removed cannot be deleted', async ()
   await assert.rejects(app.sql('DELETE FROM events WHERE company_id = $1', [company.companyId]), /cannot be changed/);
 });
 
-test('the removal of companies knows every table with rows of companies', () => {
+test('the removal, the export and the import of companies know every table with rows of companies', () => {
   assert.deepEqual([...COMPANY_TABLES].sort(), TABLES.sort());
 });

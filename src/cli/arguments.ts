@@ -34,19 +34,23 @@ const expandAll = (flags: FlagValues, all: Command['all'] = {}): FlagValues =>
   );
 
 /** Parses the words after the command's name. Throws UsageError if they do not fit the command. */
-export function parseArguments(command: Command, args: string[]): { argument: string; flags: FlagValues } {
+export function parseArguments(
+  command: Command,
+  args: string[],
+): { argument: string; file: string; flags: FlagValues } {
   const { values, positionals } = parse(command, args);
-  if (values.help) return { argument: '', flags: values };
-  const [argument = '', extraWord] = positionals;
+  if (values.help) return { argument: '', file: '', flags: values };
+  const [argument = '', file = ''] = positionals;
   if (command.argument && argument === '') throw new UsageError(`<${command.argument}> is missing.`, command.name);
-  const unexpected = command.argument ? extraWord : positionals[0];
+  if (command.takesFile && file === '') throw new UsageError('<file> is missing.', command.name);
+  const unexpected = positionals[(command.argument ? 1 : 0) + (command.takesFile ? 1 : 0)];
   if (unexpected !== undefined) throw new UsageError(`"${unexpected}" is not expected here.`, command.name);
   const missing = Object.entries(allFlags(command)).find(
     ([name, { required }]) => required && values[name] === undefined,
   );
   if (missing) throw new UsageError(`--${missing[0]} is missing.`, command.name);
   assertOnlyField(command, values.only);
-  return { argument, flags: expandAll(values, command.all) };
+  return { argument, file, flags: expandAll(values, command.all) };
 }
 
 /** Runs before the command: a secret that was created but not printed would be lost. */

@@ -38,11 +38,12 @@ export async function runCommandLine(
   const { command, args: commandArgs, help } = await findCommand(group, rest, terminal);
   if (!command) return { output: { text: help } };
 
-  const { argument, flags: parsedFlags } = parseArguments(command, commandArgs);
+  const { argument, file, flags: parsedFlags } = parseArguments(command, commandArgs);
   if (parsedFlags.help) return { output: { text: commandHelp(command, terminal.display?.columns) } };
   const flags = await withStdin(parsedFlags);
   const invocation = {
     argument,
+    file,
     flags,
     terminal,
     // Read on access, because the doctor also runs with invalid settings.

@@ -24,6 +24,8 @@ export type Invocation = {
   config: Config;
   /** The positional argument; empty if the command takes none. */
   argument: string;
+  /** The second positional argument; empty if the command takes none. */
+  file: string;
   flags: FlagValues;
   terminal: Terminal;
 };
@@ -60,6 +62,8 @@ export type Command = {
   description?: string;
   /** The name of the positional argument in the help. */
   argument?: string;
+  /** Whether a file is the second positional argument. */
+  takesFile?: true;
   flags?: Flags;
   /** The words that `all` stands for, by flag. */
   all?: Readonly<Record<string, readonly string[]>>;

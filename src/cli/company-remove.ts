@@ -42,6 +42,10 @@ export const commands: Command[] = [
         placeholder: 'name',
         description: 'The exact name of the company, instead of typing it when asked.',
       },
+      'keep-meetings': {
+        type: 'boolean',
+        description: 'Leave the meetings with the provider, because the company was moved to another service.',
+      },
     },
     resultSchema: Type.Object({ id: Type.String(), name: Type.String(), removed: Type.Object({}) }),
     examples: ['company remove "Demonstration & Partners"', 'company remove smith --confirm "Smith & Partners"'],
@@ -52,10 +56,11 @@ export const commands: Command[] = [
         const { name }: { name: string } = JSON.parse(await showCompany(admin, id));
         const shown = formatCell(name);
         const contents = await countCompanyRows(owner, id);
-        if (contents.connected_accounts > 0) {
+        if (contents.connected_accounts > 0 && !invocation.flags['keep-meetings']) {
           throw new Error(
             `${shown} has ${contents.connected_accounts} connected video accounts, and their meetings would stay with the ` +
-              'provider. Run "adviser disconnect" for each, wait until the meetings are gone, then try again.',
+              'provider. Run "adviser disconnect" for each, wait until the meetings are gone, then try again. If the company ' +
+              'was moved to another service, which has them now, add --keep-meetings.',
           );
         }
         await confirmRemoval(invocation, name, contents);

@@ -3,6 +3,7 @@ import { createCompany, listCompanies, showCompany, updateCompany } from '../com
 import { InvalidRequestError } from '../kernel/errors.ts';
 import type { Command } from './command.ts';
 import { commands as removal } from './company-remove.ts';
+import { commands as transfer } from './company-transfer.ts';
 import { findCompanyId, findCompanyIdsByName } from './lookup.ts';
 import { adminCommand, adminListCommand } from './records.ts';
 
@@ -68,5 +69,6 @@ export const commands: Command[] = [
     },
     async (context, { argument, form }) => updateCompany(context, await findCompanyId(context, argument), form),
   ),
+  ...transfer,
   ...removal,
 ];

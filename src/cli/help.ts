@@ -78,7 +78,8 @@ export function commandHelp(command: Command, columns?: number): string {
   ].join('\n');
 }
 
-const synopsis = ({ name, argument }: Command) => (argument ? `${name} <${argument}>` : name);
+const synopsis = ({ name, argument, takesFile }: Command) =>
+  [name, argument && `<${argument}>`, takesFile && '<file>'].filter(Boolean).join(' ');
 
 const flagSyntax = (name: string, { type, placeholder: value = 'text' }: Flag) =>
   type === 'boolean' ? `--${name}` : `--${name} <${value}>`;

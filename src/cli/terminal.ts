@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { wrapWords } from '../kernel/word-wrap.ts';
 
 /** How results are shown to a person. */
@@ -16,6 +17,8 @@ export type Terminal = {
   display?: Display;
   /** Returns the line that the person types; undefined if there is nobody to ask. */
   ask?(question: string): Promise<string>;
+  /** As `ask`, but nobody can read from the screen what is typed. */
+  askSecret?(question: string): Promise<string>;
   /** Shows what long work is doing, in a line that the next text replaces. */
   showProgress(text: string): void;
   /** Breaks text for standard error between words. In a file or a pipe, a line stays one. */
@@ -59,6 +62,19 @@ export function openTerminal(env: Record<string, string | undefined>): Terminal 
             return (await lines.question(`${fold(question.trimEnd())} `)).trim();
           } finally {
             lines.close();
+          }
+        },
+        askSecret: async (question) => {
+          close();
+          stderr.write(question);
+          const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+          const lines = createInterface({ input: stdin, output: nowhere, terminal: true });
+          lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+          try {
+            return await lines.question('');
+          } finally {
+            lines.close();
+            stderr.write('\n');
           }
         },
       }),

@@ -31,6 +31,12 @@ export const findLastPosition = read('events.find_last_position', {
      WHERE company_id = ${input.company_id} AND position <= ${input.bound}`,
 });
 
+export const findEvent = read('events.find', {
+  inputs: { company_id: 'uuid', position: 'bigint' },
+  sql: (input) => `
+    SELECT true AS found FROM events WHERE company_id = ${input.company_id} AND position = ${input.position}`,
+});
+
 // A page of rare types could scan the whole log, so a statement scans no more events than this.
 const MAX_SCANNED_EVENTS = 10_000;
 // An invoice may have thousands of items, so a page ends after this many stored bytes of snapshots.

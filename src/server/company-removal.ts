@@ -2,42 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { connectClient } from '../kernel/database/connect.ts';
 import type { Connection } from '../kernel/database/database.ts';
+import { COMPANY_TABLES, type CompanyTable } from './company-tables.ts';
 
 /** Removes a company with everything that belongs to it. Only the owner of the tables may do so. */
-
-/**
- * Every table with rows of companies. Messages, webhooks and credentials come first, so that nothing is sent and no
- * caller writes any more; the others come before the tables that they refer to. A test compares the list with the
- * database.
- */
-export const COMPANY_TABLES = [
-  'messages',
-  'test_messages',
-  'message_templates',
-  'webhook_notices',
-  'webhook_deliveries',
-  'webhook_endpoints',
-  'tokens',
-  'client_rotations',
-  'clients',
-  'idempotency_keys',
-  'meetings',
-  'video_accounts',
-  'appointments',
-  'payments',
-  'invoice_items',
-  'invoices',
-  'interactions',
-  'relationships',
-  'people',
-  'addresses',
-  'customers',
-  'cases',
-  'advisers',
-  'custom_tags',
-  'events',
-] as const;
-type CompanyTable = (typeof COMPANY_TABLES)[number];
 
 /** Small enough that no statement holds its locks for long: readers of the event log wait for its writers. */
 const MAX_BATCH_ROWS = 5_000;

@@ -38,10 +38,11 @@ export type Running = Launched & {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-export function launch(settings: Settings, command = 'serve'): Launched {
+export function launch(settings: Settings, ...command: string[]): Launched {
   const { DATABASE_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, command], {
+  const words = command.length > 0 ? command : ['serve'];
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', MAIN, ...words], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

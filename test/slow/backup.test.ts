@@ -120,7 +120,7 @@ test('a restored service writes to the folder when it has taken it over, and eve
     () => refused.child.kill() && 'it has started',
     () => undefined,
   );
-  assert.equal(await Promise.race([refused.ended, started]), 1);
+  assert.equal(await Promise.race([refused.ended(), started]), 1);
   assert.match(refused.output.join('\n'), /another installation, in .*first service on .*backup take-over/);
   await commandOutput(settings(second), 'backup', 'take-over', folder);
   const service = await start(second);
@@ -183,5 +183,5 @@ test('a service whose backups fail runs, logs it and mails it', async () => {
     return texts.some((text) => /^To: operator@example.com/m.test(text) && /backup of Case Records failed/.test(text));
   });
   failing.child.kill('SIGTERM');
-  assert.equal(await failing.ended, 0, failing.output.join('\n'));
+  assert.equal(await failing.ended(), 0, failing.output.join('\n'));
 });

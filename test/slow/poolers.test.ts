@@ -61,7 +61,7 @@ describe('behind PgBouncer', { skip }, async () => {
     const pooler = await startPgbouncer(pgbouncer, address, 'transaction');
     after(pooler.stop);
     const { output, ended } = launch({ DATABASE_URL: pooler.url, DATA_DIR: join(home.path, 'data') });
-    assert.equal(await ended, 1);
+    assert.equal(await ended(), 1);
     assert.match(output.join('\n'), /^case-records: The connection pooler .* set pool_mode to "session"/m);
   });
 });

@@ -27,6 +27,16 @@ export const meetings = heldStatements({
              || ${isoTime('j.start_at')}`,
 });
 
+const OPEN_TEST_MESSAGE = `j.state = 'scheduled'`;
+
+export const testMessages = heldStatements({
+  kind: 'test messages',
+  table: 'test_messages',
+  tenantTable: 'companies',
+  open: OPEN_TEST_MESSAGE,
+  description: `j.channel || ' ' || j.message || ', to ' || j.recipient`,
+});
+
 const DROP_INPUTS = { ...COMPANY_INPUTS, reason: 'text', now: 'timestamptz' } as const;
 
 /** The message failed for all that the company knows: a cancelled one would have to follow from its appointment. */
@@ -53,6 +63,16 @@ export const dropMeetings = write('meetings.drop_held', {
     WITH dropped AS (
       UPDATE meetings j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
        WHERE ${OPEN_MEETING} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM dropped`,
+});
+
+export const dropTestMessages = write('test_messages.drop_held', {
+  inputs: DROP_INPUTS,
+  sql: (input) => `
+    WITH dropped AS (
+      UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, ended_at = ${input.now}
+       WHERE ${OPEN_TEST_MESSAGE} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });

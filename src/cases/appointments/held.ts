@@ -10,10 +10,13 @@ const dropMessages: HeldJobs['drop'] = (db, { companyId }, now) => {
   return countOf(db, sql.dropMessages(inputs));
 };
 
-const dropMeetings: HeldJobs['drop'] = (db, { companyId }, now) =>
-  countOf(db, sql.dropMeetings({ company_id: companyId, reason: DROPPED, now: toSql(now) }));
+const dropWith =
+  (statement: typeof sql.dropMeetings): HeldJobs['drop'] =>
+  (db, { companyId }, now) =>
+    countOf(db, statement({ company_id: companyId, reason: DROPPED, now: toSql(now) }));
 
 export const APPOINTMENT_HELD_JOBS: readonly HeldJobs[] = [
   heldJobs('messages', sql.messages, dropMessages),
-  heldJobs('meetings', sql.meetings, dropMeetings),
+  heldJobs('meetings', sql.meetings, dropWith(sql.dropMeetings)),
+  heldJobs('test messages', sql.testMessages, dropWith(sql.dropTestMessages)),
 ];

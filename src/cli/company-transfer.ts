@@ -1,0 +1,141 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import { showCompany } from '../company/companies/verbs.ts';
+import { SecretBox } from '../kernel/secret-box.ts';
+import { systemClock } from '../kernel/time/time.ts';
+import { Type } from '../kernel/validation/type.ts';
+import { exportCompany } from '../server/company-transfer/export.ts';
+import { type HeldCounts, releaseCompany } from '../server/company-transfer/held.ts';
+import { importCompany } from '../server/company-transfer/import.ts';
+import type { Command, CommandResult, Invocation } from './command.ts';
+import { withDatabase } from './database.ts';
+import { findCompanyId } from './lookup.ts';
+import { PASSPHRASE_FLAGS, readPassphrase } from './passphrase.ts';
+import { formatCell } from './table.ts';
+
+const COUNTS = Type.Record(Type.String(), Type.Number());
+const companyResult = { id: Type.String(), name: Type.String(), rows: COUNTS, secrets: Type.Number() };
+
+export const commands: Command[] = [
+  {
+    name: 'company export',
+    argument: 'company',
+    takesFile: true,
+    summary: 'Write everything that belongs to a company into a file',
+    description:
+      'The file is a zip of JSON Lines, with the state of one moment; the service may be running. The secrets of video ' +
+      'accounts and webhooks are sealed under a passphrase, or left out. If it is interrupted, run it again.',
+    flags: PASSPHRASE_FLAGS,
+    resultSchema: Type.Object({ ...companyResult, file: Type.String(), bytes: Type.Number() }),
+    examples: [
+      'company export "Smith & Partners" smith.zip',
+      'company export smith smith.zip --passphrase-file passphrase.txt',
+    ],
+    run: (invocation) =>
+      withDatabase(invocation, async (db, { setup: { owner } }) => {
+        const { argument, config, file, terminal } = invocation;
+        const id = await findCompanyId({ db, clock: systemClock }, argument);
+        const question = 'A passphrase for its secrets; empty to leave them out: ';
+        const passphrase = await readPassphrase(invocation, { question, repeat: true });
+        const { company, tables, fileBytes, secret_count, secretsIncluded } = await exportCompany(owner, id, {
+          file,
+          serviceVersion: packageJson.version,
+          sealing:
+            passphrase === undefined ? undefined : { secrets: new SecretBox(config.SECRETS_KEY ?? []), passphrase },
+          onProgress: terminal.showProgress,
+        });
+        const rows = rowCounts(tables);
+        const leftOut = secret_count - secretsIncluded;
+        return {
+          json: JSON.stringify({ ...company, rows, secrets: secretsIncluded, file, bytes: fileBytes }),
+          text: `${formatCell(company.name)} was written to ${file}: ${totalOf(rows)} rows, ${fileBytes} bytes.`,
+          note: leftOut > 0 ? `${secrets(leftOut)} left out: there was no passphrase.` : undefined,
+        };
+      }),
+  },
+  {
+    name: 'company import',
+    argument: 'file',
+    summary: 'Bring a company back from a file of "company export", with its identifiers',
+    description:
+      'Nothing is sent for the company until "company release". Changes nothing if the company is there already, and ' +
+      'refuses if it is there in another state. Needs the role that owns the tables: DATABASE_OWNER_URL, if it is set. ' +
+      'If it is interrupted, run it again.',
+    flags: PASSPHRASE_FLAGS,
+    resultSchema: Type.Object({ ...companyResult, changed: Type.Boolean(), held: COUNTS }),
+    examples: ['company import smith.zip', 'company import smith.zip --passphrase-file passphrase.txt'],
+    run: (invocation) =>
+      withDatabase(invocation, async (_db, { setup: { owner } }) => {
+        const { company, tables, changed, secret_count, secretsImported, held } = await importCompany(owner, {
+          file: invocation.argument,
+          openSecrets: (count) => openSecrets(invocation, count),
+          onProgress: invocation.terminal.showProgress,
+        });
+        const rows = rowCounts(tables);
+        const leftOut = changed ? secret_count - secretsImported : 0;
+        return {
+          json: JSON.stringify({ ...company, rows, secrets: secretsImported, changed, held }),
+          text: [
+            `${formatCell(company.name)} ${changed ? 'was imported' : 'is here already, and nothing was changed'}: ` +
+              `${totalOf(rows)} rows.`,
+            ...(totalOf(held) > 0
+              ? [`Held: ${describe(held)}. Nothing is sent until "case-records company release ${company.id}".`]
+              : []),
+          ].join('\n'),
+          note:
+            leftOut > 0
+              ? `${secrets(leftOut)} missing: run "adviser connect" for video accounts and "webhook rotate" for webhooks.`
+              : undefined,
+        };
+      }),
+  },
+  {
+    name: 'company release',
+    argument: 'company',
+    summary: 'Let the messages, meetings and webhooks of an imported company go out',
+    description:
+      'Run it when the service that the company comes from sends nothing for it any more: both would send the same. ' +
+      'Needs the role that owns the tables: DATABASE_OWNER_URL, if it is set.',
+    resultSchema: Type.Object({ id: Type.String(), name: Type.String(), released: COUNTS }),
+    examples: ['company release smith'],
+    run: (invocation) =>
+      withDatabase(invocation, async (db, { setup: { owner } }): Promise<CommandResult> => {
+        const admin = { db, clock: systemClock };
+        const id = await findCompanyId(admin, invocation.argument);
+        const { name }: { name: string } = JSON.parse(await showCompany(admin, id));
+        const released = await releaseCompany(owner, id);
+        const what = totalOf(released) > 0 ? `Released: ${describe(released)}.` : 'Nothing was held.';
+        return { json: JSON.stringify({ id, name, released }), text: `${formatCell(name)}: ${what}` };
+      }),
+  },
+];
+
+/** Throws unless the secrets can be read and stored, or are to be left out. */
+async function openSecrets(invocation: Invocation, count: number) {
+  const { config, flags } = invocation;
+  const question = `The passphrase of its ${count} secrets; empty to leave them out: `;
+  const passphrase = await readPassphrase(invocation, { question });
+  if (passphrase === undefined) {
+    if (flags['without-secrets'] === true || invocation.terminal.askSecret) return undefined;
+    throw new Error(
+      `The file has ${count} sealed secrets. Give their passphrase with --passphrase-file, or leave them out with ` +
+        '--without-secrets. Nothing was imported.',
+    );
+  }
+  if (!config.SECRETS_KEY) throw new Error('SECRETS_KEY is not set: secrets cannot be stored. Set it and try again.');
+  return { secrets: new SecretBox(config.SECRETS_KEY), passphrase };
+}
+
+const secrets = (count: number): string =>
+  count === 1 ? '1 secret of a video account or webhook is' : `${count} secrets of video accounts and webhooks are`;
+
+const rowCounts = (tables: readonly { table: string; rows: number }[]): Record<string, number> =>
+  Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
+
+const totalOf = (counts: Record<string, number> | HeldCounts): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+const describe = (counts: HeldCounts): string =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([table, count]) => `${count} ${table.replaceAll('_', ' ')}`)
+    .join(', ');

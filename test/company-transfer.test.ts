@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { SecretBox } from '../src/kernel/secret-box.ts';
+import { COMPANY_TABLES, TABLE_TRAITS } from '../src/server/company-tables.ts';
+import { importCompany } from '../src/server/company-transfer/import.ts';
+import { ZipReader } from '../src/server/company-transfer/zip-reader.ts';
+import { writeZip } from '../src/server/company-transfer/zip-writer.ts';
+import { secretOwner } from '../src/webhooks/endpoints/secrets.ts';
+import { startApp, type TestApp } from './harness/app.ts';
+import { ok } from './harness/assert.ts';
+import { runCommand } from './harness/command-line.ts';
+import { fillCompany, rowsOf } from './harness/company-transfer.ts';
+import { caller } from './harness/http.ts';
+import { messageWorker, Recorder } from './harness/message-worker.ts';
+import { temporaryDirectory, urlOf } from './harness/service.ts';
+
+/** A company that is carried from one database to another. */
+
+const PASSPHRASE = 'correct horse battery';
+const SOURCE_KEY = randomBytes(32);
+const TARGET_KEY = randomBytes(32);
+const home = await temporaryDirectory();
+after(home.remove);
+const passphraseFile = join(home.path, 'passphrase');
+await writeFile(passphraseFile, `${PASSPHRASE}\n`);
+const sealed = ['--passphrase-file', passphraseFile];
+
+const source = await startApp({ secrets: new SecretBox([SOURCE_KEY]) });
+const openTarget = () => startApp({ secrets: new SecretBox([TARGET_KEY]) });
+
+const run = (app: TestApp, ...args: string[]) =>
+  runCommand(
+    {
+      DATABASE_URL: urlOf(app.connection),
+      SECRETS_KEY: (app === source ? SOURCE_KEY : TARGET_KEY).toString('base64'),
+    },
+    'company',
+    ...args,
+  );
+
+let files = 0;
+async function exported(companyId: string, ...flags: string[]): Promise<string> {
+  const file = join(home.path, `company-${++files}.zip`);
+  const { code, err } = await run(source, 'export', companyId, file, ...flags);
+  assert.equal(code, 0, err);
+  return file;
+}
+
+// No test changes the company in the source.
+const company = await source.company();
+const { webhookSecret } = await fillCompany(source, company);
+const stranger = await source.company();
+await fillCompany(source, stranger);
+const fileWithSecrets = await exported(company.companyId, ...sealed);
+const file = await exported(company.companyId, '--without-secrets');
+
+/** Writes the file again with some of its entries changed. */
+async function changed(original: string, changes: Record<string, (text: string) => string>): Promise<string> {
+  const zip = await ZipReader.open(original);
+  const copy = join(home.path, `changed-${++files}.zip`);
+  const names = ['companies', ...COMPANY_TABLES].map((table) => `${table}.jsonl`);
+  await writeZip(copy, async (writer) => {
+    for (const name of [...names, 'secrets.jsonl', 'manifest.json'].filter((one) => zip.has(one))) {
+      const text = Buffer.concat(await Array.fromAsync(zip.read(name))).toString();
+      await writer.add(name, [changes[name]?.(text) ?? text]);
+    }
+  });
+  await zip.close();
+  return copy;
+}
+
+const refusal = async (app: TestApp, ...args: string[]): Promise<string> => {
+  const { code, err } = await run(app, 'import', ...args);
+  assert.equal(code, 1, err);
+  return err;
+};
+
+test('a company in an empty database is equal to the one that was exported, table by table and by its lists', async () => {
+  const target = await openTarget();
+  const { code, out, err } = await run(target, 'import', fileWithSecrets, ...sealed);
+  assert.equal(code, 0, err);
+  assert.match(out, /^Smith & Partners was imported: \d+ rows\.\nHeld: .*2 messages/);
+  const rows = await rowsOf(source, company.companyId);
+  for (const [table, found] of Object.entries(rows)) assert.ok(found.length > 0, `${table} has a row`);
+  assert.deepEqual(await rowsOf(target, company.companyId), rows);
+  const moved = caller(target.baseUrl, company.token);
+  const lists = ['address-book', 'interactions', 'invoices', 'appointments', 'events'].map(
+    (list) => `${company.path}/${list}`,
+  );
+  for (const path of [...lists, '/manage/clients', '/manage/advisers', '/webhooks/endpoints', '/events?limit=500']) {
+    assert.deepEqual((await moved.get(path)).body, (await company.get(path)).body, path);
+  }
+  const [{ id = '', sealed_secret = '' } = {}] = await target.sql('SELECT id, sealed_secret FROM webhook_endpoints');
+  assert.equal(new SecretBox([TARGET_KEY]).open(sealed_secret, secretOwner(company.companyId, id)), webhookSecret);
+  const [account] = await target.sql('SELECT adviser_id, sealed_secret FROM video_accounts');
+  const owner = [company.companyId, account?.adviser_id];
+  assert.equal(new SecretBox([TARGET_KEY]).open(account?.sealed_secret, owner), 's3cr3t-of-zoom');
+});
+
+test('a company that was imported gets new events after the old ones, and a follower goes on', async () => {
+  const target = await openTarget();
+  const [, next = ''] = /<(.*)>/.exec(String((await company.get('/events?limit=500')).headers.link)) ?? [];
+  await run(target, 'import', file);
+  const moved = caller(target.baseUrl, company.token);
+  await ok(moved.post(`${company.path}/interactions`, { type: 'phone', notes: 'new' }));
+  const events = await ok(moved.get(next));
+  assert.deepEqual(
+    events.map((event: { after: { notes: string } }) => event.after.notes),
+    ['new'],
+  );
+});
+
+test('a second import of the same file changes nothing, also when old rows were forgotten meanwhile', async () => {
+  const target = await openTarget();
+  await run(target, 'import', fileWithSecrets, ...sealed);
+  await target.sql('DELETE FROM idempotency_keys');
+  const rows = await rowsOf(target, company.companyId);
+  const { code, out, err } = await run(target, 'import', file);
+  assert.equal(code, 0, err);
+  assert.match(out, /is here already, and nothing was changed/);
+  assert.deepEqual(await rowsOf(target, company.companyId), rows);
+});
+
+test('an import is refused if the company is there in another state', async () => {
+  const target = await openTarget();
+  await run(target, 'import', file);
+  await target.sql(`UPDATE customers SET title = 'Dr'`);
+  assert.match(await refusal(target, file), /another state.*: a row of customers differs\. Nothing.*"company remove"/);
+  const moved = caller(target.baseUrl, company.token);
+  await ok(moved.post(`${company.path}/interactions`, { type: 'phone' }));
+  const rows = await rowsOf(target, company.companyId);
+  assert.match(await refusal(target, file), /events has \d+ rows, and \d+ of them are in the file/);
+  assert.deepEqual(await rowsOf(target, company.companyId), rows);
+});
+
+test('an import that is interrupted anywhere is finished by the next one, and nobody can call before', async () => {
+  const target = await openTarget();
+  const secrets = new SecretBox([TARGET_KEY]);
+  const openSecrets = async () => ({ secrets, passphrase: PASSPHRASE });
+  const moved = caller(target.baseUrl, company.token);
+  let interrupted = 0;
+  for (let steps = 1; ; steps++) {
+    let passed = 0;
+    const onProgress = (text: string) => {
+      // Checking the file writes nothing, so only the steps after it are interesting.
+      if (text.startsWith('Importing') && ++passed === steps) throw new Error('interrupted');
+    };
+    const chosen = steps % 8 === 0 ? fileWithSecrets : file;
+    const end = await importCompany(target.connection, { file: chosen, openSecrets, onProgress }).then(
+      () => 'imported',
+      (error: Error) => error.message,
+    );
+    if (end === 'imported') break;
+    assert.equal(end, 'interrupted');
+    interrupted += 1;
+    assert.equal((await moved.get(`${company.path}/interactions`)).status, 401);
+    assert.deepEqual(await target.sql('SELECT id FROM clients UNION ALL SELECT id FROM tokens'), []);
+    assert.match((await run(target, 'export', company.companyId, join(home.path, 'half.zip'))).err, /not complete/);
+  }
+  assert.ok(interrupted > 25, `${interrupted} interruptions`);
+  assert.deepEqual(await rowsOf(target, company.companyId), await rowsOf(source, company.companyId));
+  assert.equal((await moved.get(`${company.path}/interactions`)).status, 200);
+});
+
+test('a company that is only partly imported can be removed', async () => {
+  const target = await openTarget();
+  let steps = 0;
+  const onProgress = (text: string) => {
+    if (text.startsWith('Importing messages') && ++steps) throw new Error('interrupted');
+  };
+  await assert.rejects(importCompany(target.connection, { file, openSecrets: async () => undefined, onProgress }));
+  const { code, err } = await run(target, 'remove', company.companyId, '--confirm', 'Smith & Partners');
+  assert.equal(code, 0, err);
+  assert.equal((await run(target, 'import', file)).code, 0);
+});
+
+test('nothing is sent for an imported company until it is released, and then once', async () => {
+  const target = await openTarget();
+  await run(target, 'import', fileWithSecrets, ...sealed);
+  const email = new Recorder();
+  const worker = messageWorker(target, { email });
+  await worker.runOnce();
+  assert.deepEqual(email.sent, []);
+  const { out } = await run(target, 'release', company.companyId);
+  assert.match(out, /Released: .*2 messages/);
+  assert.match((await run(target, 'release', company.companyId)).out, /Nothing was held/);
+  await worker.runOnce();
+  await worker.runOnce();
+  assert.equal(email.sent.filter(({ recipient }) => recipient === company.customers[0].email).length, 1);
+});
+
+test('the file has the rows of no other company and only its owner can read it', async () => {
+  const zip = await ZipReader.open(fileWithSecrets);
+  for (const table of ['companies', ...COMPANY_TABLES]) {
+    const text = Buffer.concat(await Array.fromAsync(zip.read(`${table}.jsonl`))).toString();
+    for (const id of [stranger.companyId, stranger.caseId, stranger.customers[0].id, stranger.adviser]) {
+      assert.ok(!text.includes(id), `${table} has ${id}`);
+    }
+  }
+  await zip.close();
+  assert.equal((await stat(fileWithSecrets)).mode & 0o777, 0o600);
+});
+
+test('the file has secrets only sealed under the passphrase', async () => {
+  for (const flags of [sealed, ['--without-secrets'], []]) {
+    const zip = await ZipReader.open(await exported(company.companyId, ...flags));
+    assert.equal(zip.has('secrets.jsonl'), flags === sealed);
+    for (const name of ['webhook_endpoints.jsonl', 'video_accounts.jsonl', 'secrets.jsonl'].filter((one) =>
+      zip.has(one),
+    )) {
+      const text = Buffer.concat(await Array.fromAsync(zip.read(name))).toString();
+      for (const secret of [webhookSecret, 's3cr3t-of-zoom']) assert.ok(!text.includes(secret), name);
+      if (name !== 'secrets.jsonl') assert.doesNotMatch(text, /v1\./);
+    }
+    await zip.close();
+  }
+  const { err } = await run(source, 'export', company.companyId, join(home.path, 'without.zip'));
+  assert.match(err, /^2 secrets of video accounts and webhooks are left out: there was no passphrase\.$/);
+});
+
+test('an import without the passphrase of the secrets, or with another one, stores nothing', async () => {
+  const target = await openTarget();
+  assert.match(await refusal(target, fileWithSecrets), /2 sealed secrets.*--passphrase-file.*--without-secrets/);
+  const other = join(home.path, 'other');
+  await writeFile(other, 'another passphrase');
+  assert.match(await refusal(target, fileWithSecrets, '--passphrase-file', other), /passphrase is not the one/);
+  await writeFile(other, 'short');
+  assert.match(await refusal(target, fileWithSecrets, '--passphrase-file', other), /at least 12 characters/);
+  const DATABASE_URL = urlOf(target.connection);
+  assert.match(
+    (await runCommand({ DATABASE_URL }, 'company', 'import', fileWithSecrets, ...sealed)).err,
+    /SECRETS_KEY is not set/,
+  );
+  assert.deepEqual(await target.sql('SELECT id FROM companies'), []);
+  const { err } = await run(target, 'import', fileWithSecrets, '--without-secrets');
+  assert.match(err, /2 secrets .* are missing: run "adviser connect".*"webhook rotate"/);
+});
+
+test('secrets that SECRETS_KEY does not decrypt are not exported', async () => {
+  const path = join(home.path, 'undecryptable.zip');
+  const env = { DATABASE_URL: urlOf(source.connection), SECRETS_KEY: TARGET_KEY.toString('base64') };
+  const { code, err } = await runCommand(env, 'company', 'export', company.companyId, path, ...sealed);
+  assert.equal(code, 1);
+  assert.match(err, /SECRETS_KEY does not decrypt a secret in video_accounts.*--without-secrets/);
+  assert.ok(!(await readdir(home.path)).some((name) => name.startsWith('undecryptable')));
+});
+
+test('a file that is not an export, is cut off or is damaged stores nothing', async () => {
+  const target = await openTarget();
+  const bytes = await readFile(file);
+  const broken = join(home.path, 'broken.zip');
+  const tried = async (content: Uint8Array | string) => {
+    await writeFile(broken, content);
+    return refusal(target, broken);
+  };
+  assert.match(await tried('not a zip file'), /not a zip file, or it is incomplete/);
+  assert.match(await tried(''), /not a zip file, or it is incomplete/);
+  assert.match(await tried(bytes.subarray(0, bytes.length - 30)), /not a zip file, or it is incomplete/);
+  await writeZip(join(home.path, 'other.zip'), async (zip) => {
+    await zip.add('letter.txt', ['hello']);
+  });
+  assert.match(await refusal(target, join(home.path, 'other.zip')), /not the export of a company/);
+  // The content follows the header and its 20 bytes of sizes.
+  const content = bytes.indexOf('events.jsonl') + 'events.jsonl'.length + 20;
+  for (let at = content; at < content + 1_000; at += 71) {
+    const flipped = Buffer.from(bytes);
+    flipped[at] = (flipped[at] ?? 0) ^ 0x10;
+    assert.match(await tried(flipped), /damaged/);
+  }
+  const renamed = await changed(file, { 'cases.jsonl': (text) => text.replace('Smith', 'Smyth') });
+  assert.match(await refusal(target, renamed), /checksum of cases\.jsonl is not the one in its manifest/);
+  assert.deepEqual(await target.sql('SELECT id FROM companies'), []);
+  assert.match(await refusal(target, join(home.path, 'none.zip')), /no such file/i);
+});
+
+test('a file of a later release, or of one that is too old, is refused with words', async () => {
+  const target = await openTarget();
+  const withManifest = async (change: (manifest: Record<string, unknown>) => unknown) =>
+    refusal(
+      target,
+      await changed(file, {
+        'manifest.json': (text) => JSON.stringify({ ...JSON.parse(text), ...(change(JSON.parse(text)) as object) }),
+      }),
+    );
+  assert.match(await withManifest(() => ({ migration: '9999_later' })), /later release.*Update this service/);
+  assert.match(await withManifest(() => ({ migration: '0019_message_contents' })), /too old/);
+  assert.match(await withManifest(() => ({ format_version: 2 })), /has format 2, which this version/);
+  const { companyId: id } = company;
+  assert.match(await withManifest(() => ({ company: { id, name: 'Smith\u001b[2J' } })), /not the export/);
+  assert.match(await withManifest(() => ({ last_position: '9999999999999999' })), /not the export/);
+  assert.match(await withManifest(({ tables }) => ({ tables: (tables as object[]).slice(1) })), /not the export/);
+  assert.match(
+    await withManifest(({ tables }) => ({ tables: [...(tables as object[]), { table: 'migrations' }] })),
+    /"migrations"/,
+  );
+  type Tables = { tables: { table: string; columns: string[] }[] };
+  const columnsOf = (change: (columns: string[]) => string[]) => (manifest: Record<string, unknown>) => ({
+    tables: (manifest as Tables).tables.map((one) =>
+      one.table === 'cases' ? { ...one, columns: change(one.columns) } : one,
+    ),
+  });
+  assert.match(await withManifest(columnsOf((columns) => [...columns, 'dropped'])), /too old/);
+  assert.match(await withManifest(columnsOf((columns) => columns.slice(1))), /too old/);
+  assert.match(await withManifest(columnsOf((columns) => [...columns, '1; DROP TABLE cases'])), /not the export/);
+  assert.deepEqual(await target.sql('SELECT id FROM companies'), []);
+});
+
+test('a file goes into a later schema, whose new columns have their defaults', async () => {
+  const target = await openTarget();
+  await target.sql(`ALTER TABLE cases ADD priority integer NOT NULL DEFAULT 3`);
+  await target.sql('ALTER TABLE people ADD nickname text');
+  const { code, err } = await run(target, 'import', file);
+  assert.equal(code, 0, err);
+  assert.deepEqual(await target.sql('SELECT DISTINCT priority FROM cases'), [{ priority: 3 }]);
+});
+
+test('rows of another company in a file are refused', async () => {
+  const target = await openTarget();
+  const other = await source.company();
+  const swap = (text: string) => text.replaceAll(company.companyId, other.companyId);
+  const forged = await changed(file, { 'cases.jsonl': swap });
+  const { createHash } = await import('node:crypto');
+  const zip = await ZipReader.open(forged);
+  const sha256 = createHash('sha256')
+    .update(Buffer.concat(await Array.fromAsync(zip.read('cases.jsonl'))))
+    .digest('hex');
+  await zip.close();
+  const signed = await changed(forged, {
+    'manifest.json': (text) => {
+      const manifest = JSON.parse(text);
+      manifest.tables.find((entry: { table: string }) => entry.table === 'cases').sha256 = sha256;
+      return JSON.stringify(manifest);
+    },
+  });
+  assert.match(await refusal(target, signed), /row of another company in cases\.jsonl/);
+});
+
+test('an export never replaces a file and leaves no part of one', async () => {
+  const before = await readFile(file);
+  const { code, err } = await run(source, 'export', company.companyId, file);
+  assert.equal(code, 1);
+  assert.match(err, /exists already/);
+  assert.deepEqual(await readFile(file), before);
+  const { code: notFound } = await run(source, 'export', source.connection.database, join(home.path, 'none.zip'));
+  assert.equal(notFound, 4);
+  assert.deepEqual(
+    (await readdir(home.path)).filter((name) => /partial|none/.test(name)),
+    [],
+  );
+});
+
+test('every table with leases is known as one of jobs, and every column with a secret as one of secrets', async () => {
+  const columns = await source.sql<{ table: string; column: string }>(
+    `SELECT table_name AS table, column_name AS column FROM information_schema.columns WHERE table_schema = 'public'`,
+  );
+  const leased = columns.filter(({ column }) => column === 'lease_until').map(({ table }) => table);
+  const jobs = COMPANY_TABLES.filter((table) => TABLE_TRAITS[table]?.openJob !== undefined);
+  assert.deepEqual(leased.sort(), [...jobs].sort());
+  const { SECRET_COLUMNS } = await import('../src/server/company-transfer/sealed-secrets.ts');
+  const known = SECRET_COLUMNS.map(({ table, column }) => `${table}.${column}`);
+  const found = columns
+    .filter(({ table, column }) => column.startsWith('sealed_') && table !== 'idempotency_keys')
+    .map(({ table, column }) => `${table}.${column}`);
+  assert.deepEqual(found.sort(), known.sort());
+});
