@@ -34,7 +34,7 @@ WITH dropped AS (
 SELECT count(*)::int AS count FROM dropped;
 
 -- test_messages.held (reads; pool: search)
-SELECT 'test messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.channel || ' ' || j.message || ', to ' || j.recipient AS job,
+SELECT 'test-messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.channel || ' ' || j.message || ', to ' || j.recipient AS job,
        (count(*) OVER ())::int AS total
   FROM test_messages j JOIN companies c ON c.id = j.company_id
  WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;

@@ -94,7 +94,7 @@ function parseRequest({ company }: Context, query: Form<EventQuery>, knownTypes:
 const RESTORED = 'was restored from a backup: start again without it';
 
 const existsEvent = async ({ db, company }: Context, position: bigint): Promise<boolean> =>
-  (await db.queryFirst(findEvent({ company_id: company.id, position: String(position) }))) !== undefined;
+  (await db.queryFirst(sql.findEvent({ company_id: company.id, position: String(position) }))) !== undefined;
 
 /** Rejects an id of an event that is lost, because the database was restored from a backup. */
 async function parseRequestAndWatermark(context: Context, query: Form<EventQuery>, knownTypes: readonly string[]) {

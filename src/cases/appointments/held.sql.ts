@@ -30,7 +30,7 @@ export const meetings = heldStatements({
 const OPEN_TEST_MESSAGE = `j.state = 'scheduled'`;
 
 export const testMessages = heldStatements({
-  kind: 'test messages',
+  kind: 'test-messages',
   table: 'test_messages',
   tenantTable: 'companies',
   open: OPEN_TEST_MESSAGE,

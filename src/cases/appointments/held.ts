@@ -18,5 +18,5 @@ const dropWith =
 export const APPOINTMENT_HELD_JOBS: readonly HeldJobs[] = [
   heldJobs('messages', sql.messages, dropMessages),
   heldJobs('meetings', sql.meetings, dropWith(sql.dropMeetings)),
-  heldJobs('test messages', sql.testMessages, dropWith(sql.dropTestMessages)),
+  heldJobs('test-messages', sql.testMessages, dropWith(sql.dropTestMessages)),
 ];
