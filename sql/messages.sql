@@ -340,7 +340,7 @@ SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_n
  WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
    WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
    ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
- ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+ ORDER BY lower(d.recipient) IS DISTINCT FROM lower(u.email), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
          (
 SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
   FROM message_templates t
@@ -473,7 +473,7 @@ SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_n
  WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
    WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
    ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
- ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+ ORDER BY lower(d.recipient) IS DISTINCT FROM lower(u.email), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
          (
 SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
   FROM message_templates t
