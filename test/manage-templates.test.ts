@@ -97,15 +97,29 @@ test('a text without the start, the place or the link is refused, except that a 
   const required = (text: string) => ({ email_text: text, sms_text: text });
   for (const message of ['confirmation', 'change', 'reminder']) {
     const faults = await faultsOf(company, message, required('See you.'));
-    assert.equal(faults.length, 6, faults.join('\n'));
-    for (const [i, field] of ['start', 'location', 'join_url'].entries()) {
+    assert.equal(faults.length, 8, faults.join('\n'));
+    for (const [i, field] of ['date', 'start_time', 'location', 'join_url'].entries()) {
       assert.match(faults[i] ?? '', new RegExp(`^email_text: must .*{{${field}}}`));
     }
     await refused(patch(company, message, { sms_text: `${TEXT.slice(0, 21)}` }), { sms_text: 'required' });
     await ok(patch(company, message, required(TEXT)));
   }
-  await refused(patch(company, 'cancellation', { email_text: 'Sorry.' }), { email_text: 'required' });
+  await refused(patch(company, 'cancellation', { email_text: 'Sorry for {{date}}.' }), { email_text: 'required' });
   await ok(patch(company, 'cancellation', required('Not on {{start}}.')));
+});
+
+test('a time without a day is refused, and a day without a time', async () => {
+  const company = await app.company();
+  for (const [text, tags] of [
+    ['{{start_time}}', '{{date}}'],
+    ['{{date}}', '{{start_time}}'],
+    ['{{start_time}}{{#client}}{{date}}{{/client}}', '{{date}}'],
+  ] as const) {
+    const [fault, ...others] = await faultsOf(company, 'cancellation', { email_text: text });
+    assert.ok(fault?.includes(tags), `${text}: ${fault}`);
+    assert.deepEqual(others, []);
+  }
+  await ok(patch(company, 'cancellation', { sms_text: '{{start_time}} {{short_date}}' }));
 });
 
 test('the place counts only if no other condition can hide it', async () => {
