@@ -67,6 +67,16 @@ test('a text that equals the default is the default', async () => {
   assert.deepEqual((await ok(patch(company, 'reminder', sent))).own, []);
 });
 
+test('a request that changes nothing writes nothing, and without own words there is no time of a change', async () => {
+  const company = await app.company();
+  const shown = await read(company, 'reminder');
+  assert.deepEqual(await ok(patch(company, 'reminder', {})), shown);
+  const rows = 'SELECT 1 FROM message_templates WHERE company_id = $1';
+  assert.deepEqual(await app.sql(rows, [company.companyId]), []);
+  await ok(patch(company, 'reminder', { subject: 'Soon' }));
+  assert.equal((await ok(patch(company, 'reminder', { subject: null }))).updated_at, null);
+});
+
 test('concurrent changes of different texts are all kept', async () => {
   const company = await app.company();
   const changes = [{ subject: 'Soon' }, { email_text: TEXT }, { sms_text: TEXT }];
