@@ -4,6 +4,7 @@ import { startApp, type TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { mailServer, readMail } from './harness/mail-server.ts';
 import { messageWorker } from './harness/message-worker.ts';
+import { until } from './harness/until.ts';
 
 /** The entry of an appointment in the client's calendar, from the first mail to the last. */
 
@@ -128,6 +129,21 @@ test('a sender that the mail server refused is not the organizer; one that may h
     await ok(company.delete(path));
     await sent();
   }
+});
+
+test('the sender of a mail that a worker was sending when it died is the organizer, although the mail was withdrawn', async () => {
+  const company = await app.company();
+  await setSender(company, 'old@smith.example');
+  const path = await book(company);
+  const dead = messageWorker(app, { email: { send: () => new Promise(() => {}), close() {} } });
+  void dead.runOnce();
+  await until(async () => (await app.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length > 0);
+  await ok(company.patch(path, { email_confirmation: false }));
+  app.clock.advance({ minutes: 1 });
+  assert.deepEqual(await sent(), []);
+  await setSender(company, 'new@smith.example');
+  await ok(company.patch(path, { email_confirmation: true }));
+  assert.match(line(await entry(), 'ORGANIZER') ?? '', /mailto:old@smith\.example$/);
 });
 
 test('entries that an earlier release has sent keep the organizer that the migration has stored', async () => {
