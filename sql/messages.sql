@@ -306,7 +306,7 @@ WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS reci
     UPDATE messages s
        SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
            attempts = s.attempts + (d.decision = 'sending')::int,
-           doubts = s.doubts + (s.state = 'sending' AND d.decision <> 'sending')::int,
+           doubts = s.doubts + (s.state = 'sending')::int,
            sequence = CASE d.decision WHEN 'sending' THEN d.sequence ELSE s.sequence END,
            recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
            told_start_at = CASE d.decision WHEN 'sending' THEN d.told_start_at ELSE s.told_start_at END,
@@ -440,7 +440,7 @@ WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS reci
     UPDATE messages s
        SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
            attempts = s.attempts + (d.decision = 'sending')::int,
-           doubts = s.doubts + (s.state = 'sending' AND d.decision <> 'sending')::int,
+           doubts = s.doubts + (s.state = 'sending')::int,
            sequence = CASE d.decision WHEN 'sending' THEN d.sequence ELSE s.sequence END,
            recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
            told_start_at = CASE d.decision WHEN 'sending' THEN d.told_start_at ELSE s.told_start_at END,

@@ -131,20 +131,28 @@ test('a sender that the mail server refused is not the organizer; one that may h
   }
 });
 
-test('the sender of a mail that a worker was sending when it died is the organizer, although the mail was withdrawn', async () => {
-  const company = await app.company();
-  await setSender(company, 'old@smith.example');
-  const path = await book(company);
-  const dead = messageWorker(app, { email: { send: () => new Promise(() => {}), close() {} } });
-  void dead.runOnce();
-  await until(async () => (await app.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length > 0);
-  await ok(company.patch(path, { email_confirmation: false }));
-  app.clock.advance({ minutes: 1 });
-  assert.deepEqual(await sent(), []);
-  await setSender(company, 'new@smith.example');
-  await ok(company.patch(path, { email_confirmation: true }));
-  assert.match(line(await entry(), 'ORGANIZER') ?? '', /mailto:old@smith\.example$/);
-});
+for (const [what, withdraws] of [
+  ['withdrawn', true],
+  ['refused at the next attempt', false],
+] as const) {
+  test(`the sender of a mail that a dying worker was sending is the organizer, although the mail was ${what}`, async () => {
+    const company = await app.company();
+    await setSender(company, 'old@smith.example');
+    const path = await book(company);
+    const dead = messageWorker(app, { email: { send: () => new Promise(() => {}), close() {} } });
+    void dead.runOnce();
+    await until(async () => (await app.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length > 0);
+    if (withdraws) await ok(company.patch(path, { email_confirmation: false }));
+    server.onMessage = () => ({ refuse: 451 });
+    app.clock.advance({ minutes: 1 });
+    assert.deepEqual(await sent(), []);
+    server.onMessage = () => undefined;
+    await setSender(company, 'new@smith.example');
+    if (withdraws) await ok(company.patch(path, { email_confirmation: true }));
+    app.clock.advance({ minutes: 1 });
+    assert.match(line(await entry(), 'ORGANIZER') ?? '', /mailto:old@smith\.example$/);
+  });
+}
 
 test('entries that an earlier release has sent keep the organizer that the migration has stored', async () => {
   const company = await app.company();
