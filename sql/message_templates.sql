@@ -10,7 +10,7 @@ SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_n
  WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
    WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
    ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
- ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1))
+ ORDER BY lower(d.recipient) IS DISTINCT FROM lower(u.email), u.removed_at IS NOT NULL, u.id LIMIT 1))
              FROM appointments a JOIN advisers v ON v.company_id = a.company_id AND v.id = a.adviser_id
             CROSS JOIN LATERAL (SELECT CASE WHEN a.email_recipient IS NULL THEN 'sms' ELSE 'email' END AS channel) m
             CROSS JOIN LATERAL (SELECT coalesce(a.email_recipient, a.sms_recipient) AS recipient) d

@@ -344,6 +344,7 @@ WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS reci
     UPDATE messages s
        SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
            attempts = s.attempts + (d.decision = 'sending')::int,
+           doubts = s.doubts + (s.state = 'sending')::int,
            sequence = CASE d.decision WHEN 'sending' THEN d.sequence ELSE s.sequence END,
            recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
            told_start_at = CASE d.decision WHEN 'sending' THEN d.told_start_at ELSE s.told_start_at END,
@@ -378,7 +379,7 @@ SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_n
  WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
    WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
    ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
- ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+ ORDER BY lower(d.recipient) IS DISTINCT FROM lower(u.email), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
          (
 SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
   FROM message_templates t
@@ -477,6 +478,7 @@ WHEN m.channel = 'email' THEN a.email_recipient ELSE a.sms_recipient END AS reci
     UPDATE messages s
        SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
            attempts = s.attempts + (d.decision = 'sending')::int,
+           doubts = s.doubts + (s.state = 'sending')::int,
            sequence = CASE d.decision WHEN 'sending' THEN d.sequence ELSE s.sequence END,
            recipient = CASE d.decision WHEN 'sending' THEN d.recipient ELSE s.recipient END,
            told_start_at = CASE d.decision WHEN 'sending' THEN d.told_start_at ELSE s.told_start_at END,
@@ -511,7 +513,7 @@ SELECT json_build_object('title', u.title, 'first_names', u.first_names, 'last_n
  WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND CASE m.channel
    WHEN 'email' THEN lower(d.recipient) = lower(u.email) OR lower(d.recipient) = ANY (u.former_emails)
    ELSE regexp_replace(d.recipient, '\D', '', 'g') IN (regexp_replace(u.phone, '\D', '', 'g'), regexp_replace(u.phone_e164, '\D', '', 'g')) END
- ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
+ ORDER BY lower(d.recipient) IS DISTINCT FROM lower(u.email), u.removed_at IS NOT NULL, u.id LIMIT 1) AS customer,
          (
 SELECT json_object_agg(t.message, json_build_object('subject', t.subject, 'email_text', t.email_text, 'sms_text', t.sms_text))
   FROM message_templates t

@@ -118,6 +118,18 @@ test('an appointment that is unknown, deleted, of another case or of another com
   });
 });
 
+test('the values of an appointment need the scope to read it, in a preview and in a test', async () => {
+  const company = await app.company();
+  const key = await book(company);
+  const manager = await company.withScopes('manage');
+  const fault = { appointment_id: 'not_allowed' };
+  await refused(manager.post(`${TEMPLATES}/reminder/preview`, key), fault);
+  await refused(manager.post(`${TEMPLATES}/reminder/test`, { ...key, email: 'me@company.example' }), fault);
+  await ok(manager.post(`${TEMPLATES}/reminder/preview`));
+  const reader = await company.withScopes('manage', 'appointments:read');
+  assert.match((await ok(reader.post(`${TEMPLATES}/reminder/preview`, key))).email_text, /2 Low Street/);
+});
+
 // What values can do to a text
 
 test('line breaks of a value end neither the subject nor the line of an SMS', async () => {

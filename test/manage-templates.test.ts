@@ -67,6 +67,16 @@ test('a text that equals the default is the default', async () => {
   assert.deepEqual((await ok(patch(company, 'reminder', sent))).own, []);
 });
 
+test('a request that changes nothing writes nothing, and without own words there is no time of a change', async () => {
+  const company = await app.company();
+  const shown = await read(company, 'reminder');
+  assert.deepEqual(await ok(patch(company, 'reminder', {})), shown);
+  const rows = 'SELECT 1 FROM message_templates WHERE company_id = $1';
+  assert.deepEqual(await app.sql(rows, [company.companyId]), []);
+  await ok(patch(company, 'reminder', { subject: 'Soon' }));
+  assert.equal((await ok(patch(company, 'reminder', { subject: null }))).updated_at, null);
+});
+
 test('concurrent changes of different texts are all kept', async () => {
   const company = await app.company();
   const changes = [{ subject: 'Soon' }, { email_text: TEXT }, { sms_text: TEXT }];
@@ -97,15 +107,29 @@ test('a text without the start, the place or the link is refused, except that a 
   const required = (text: string) => ({ email_text: text, sms_text: text });
   for (const message of ['confirmation', 'change', 'reminder']) {
     const faults = await faultsOf(company, message, required('See you.'));
-    assert.equal(faults.length, 6, faults.join('\n'));
-    for (const [i, field] of ['start', 'location', 'join_url'].entries()) {
+    assert.equal(faults.length, 8, faults.join('\n'));
+    for (const [i, field] of ['date', 'start_time', 'location', 'join_url'].entries()) {
       assert.match(faults[i] ?? '', new RegExp(`^email_text: must .*{{${field}}}`));
     }
     await refused(patch(company, message, { sms_text: `${TEXT.slice(0, 21)}` }), { sms_text: 'required' });
     await ok(patch(company, message, required(TEXT)));
   }
-  await refused(patch(company, 'cancellation', { email_text: 'Sorry.' }), { email_text: 'required' });
+  await refused(patch(company, 'cancellation', { email_text: 'Sorry for {{date}}.' }), { email_text: 'required' });
   await ok(patch(company, 'cancellation', required('Not on {{start}}.')));
+});
+
+test('a time without a day is refused, and a day without a time', async () => {
+  const company = await app.company();
+  for (const [text, tags] of [
+    ['{{start_time}}', '{{date}}'],
+    ['{{date}}', '{{start_time}}'],
+    ['{{start_time}}{{#client}}{{date}}{{/client}}', '{{date}}'],
+  ] as const) {
+    const [fault, ...others] = await faultsOf(company, 'cancellation', { email_text: text });
+    assert.ok(fault?.includes(tags), `${text}: ${fault}`);
+    assert.deepEqual(others, []);
+  }
+  await ok(patch(company, 'cancellation', { sms_text: '{{start_time}} {{short_date}}' }));
 });
 
 test('the place counts only if no other condition can hide it', async () => {

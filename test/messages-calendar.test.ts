@@ -4,6 +4,7 @@ import { startApp, type TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { mailServer, readMail } from './harness/mail-server.ts';
 import { messageWorker } from './harness/message-worker.ts';
+import { until } from './harness/until.ts';
 
 /** The entry of an appointment in the client's calendar, from the first mail to the last. */
 
@@ -129,6 +130,29 @@ test('a sender that the mail server refused is not the organizer; one that may h
     await sent();
   }
 });
+
+for (const [what, withdraws] of [
+  ['withdrawn', true],
+  ['refused at the next attempt', false],
+] as const) {
+  test(`the sender of a mail that a dying worker was sending is the organizer, although the mail was ${what}`, async () => {
+    const company = await app.company();
+    await setSender(company, 'old@smith.example');
+    const path = await book(company);
+    const dead = messageWorker(app, { email: { send: () => new Promise(() => {}), close() {} } });
+    void dead.runOnce();
+    await until(async () => (await app.sql(`SELECT 1 FROM messages WHERE state = 'sending'`)).length > 0);
+    if (withdraws) await ok(company.patch(path, { email_confirmation: false }));
+    server.onMessage = () => ({ refuse: 451 });
+    app.clock.advance({ minutes: 1 });
+    assert.deepEqual(await sent(), []);
+    server.onMessage = () => undefined;
+    await setSender(company, 'new@smith.example');
+    if (withdraws) await ok(company.patch(path, { email_confirmation: true }));
+    app.clock.advance({ minutes: 1 });
+    assert.match(line(await entry(), 'ORGANIZER') ?? '', /mailto:old@smith\.example$/);
+  });
+}
 
 test('entries that an earlier release has sent keep the organizer that the migration has stored', async () => {
   const company = await app.company();

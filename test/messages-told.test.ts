@@ -203,6 +203,19 @@ test('a client is greeted by name also after the email address of the customer h
   assert.equal(await nameOfRecipient(), 'Ann', 'the customer who has the address now comes first');
 });
 
+test('a customer who has got an address back is greeted before one who had it', async () => {
+  const company = await app.company();
+  const [john, ann] = company.customers;
+  const manager = await company.withScopes('manage');
+  const setEmail = (id: string, email: string) =>
+    ok(manager.patch(`/manage/cases/${company.caseId}/customers/${id}`, { email }));
+  for (const email of ['john@new.example', john.email, 'john@newer.example']) await setEmail(john.id, email);
+  for (const email of [john.email, 'ann@new.example', john.email]) await setEmail(ann.id, email);
+  await book(company, { email_confirmation: true });
+  await sent();
+  assert.equal(post.sent[0]?.customer?.first_names, 'Ann');
+});
+
 test('ten earlier addresses of a customer are kept', async () => {
   const company = await app.company();
   const manager = await company.withScopes('manage');

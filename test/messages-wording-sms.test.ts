@@ -187,6 +187,17 @@ test('each SMS says what has happened, with the old and the new time of a change
   assert.equal(sms({ company: long, kind: 'cancellation' }), `${long}: cancelled: ${WHEN}.`);
 });
 
+test('a change of only the end does not name the same start twice', () => {
+  const earlier = { ...EARLIER, start: outgoing().start, end: outgoing().end.add({ hours: 1 }) };
+  assert.equal(sms({ earlier }), `Smith: your appointment has been changed. It is on ${WHEN}.`);
+  assert.equal(sms({ kind: 'reminder', earlier }), `Smith: reminder of your appointment on ${WHEN}.`);
+});
+
+test('an appointment during a change of the clocks has both time zones', () => {
+  const [start, end] = [Temporal.Instant.from('2026-10-25T00:30:00Z'), Temporal.Instant.from('2026-10-25T01:15:00Z')];
+  assert.equal(sms({ start, end }), 'Smith: your appointment is on Sun 25 Oct, 01:30-01:15 BST/GMT.');
+});
+
 test('an appointment of a day or longer has the date of its end', () => {
   const end = outgoing().start.add({ hours: 24 });
   assert.equal(sms({ end }), 'Smith: your appointment is on Mon 29 Jun, 14:30-Tue 30 Jun, 14:30 BST.');

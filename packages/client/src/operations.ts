@@ -3228,7 +3228,7 @@ export type Operations = {
     };
     answer: ResetMessageTemplateAnswer;
   };
-  /** Preview a message. The message with the values of an appointment, or with sample values. Texts that are sent are shown instead of those in force, and nothing is stored. */
+  /** Preview a message. The message with the values of an appointment, which needs the scope `appointments:read` as well, or with sample values. Texts that are sent are shown instead of those in force, and nothing is stored. */
   previewMessage: {
     input: {
       /** The message: confirmation, change, reminder or cancellation. */

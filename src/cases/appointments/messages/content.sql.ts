@@ -89,7 +89,7 @@ export const customer = `(
   SELECT ${jsonObject({ title: 'u.title', first_names: 'u.first_names', last_name: 'u.last_name' })}
     FROM customers u
    WHERE u.company_id = a.company_id AND u.case_id = a.case_id AND ${hasAddress}
-   ORDER BY lower(d.recipient) = ANY (u.former_emails), u.removed_at IS NOT NULL, u.id LIMIT 1)`;
+   ORDER BY lower(d.recipient) IS DISTINCT FROM lower(u.email), u.removed_at IS NOT NULL, u.id LIMIT 1)`;
 
 /** SQL: the company's own words for the message, by template; a confirmation can turn out to be that of a change. */
 export const ownTexts = `(

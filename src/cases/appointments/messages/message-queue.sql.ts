@@ -104,8 +104,8 @@ const START_INPUTS = { mail_from: 'text', now: 'timestamptz', behind_until: 'tim
 /**
  * `claimed`: SQL of the messages with their `lease`. Reads everything again and records the intent to send, or that the
  * message is not to be sent. A message with the decision `behind` is due again at `behind_until`. Appointments are
- * locked against concurrent changes: a concurrent delete is seen as done, or sees the message as being sent. Returns no
- * row for a message whose lease was lost.
+ * locked against concurrent changes: a concurrent delete is seen as done, or sees the message as being sent. The attempt
+ * of a worker that died counts as uncertain. Returns no row for a message whose lease was lost.
  */
 const startSql = (
   claimed: string,
@@ -134,6 +134,7 @@ const startSql = (
       UPDATE messages s
          SET state = CASE WHEN d.decision IN ('wait', 'behind') THEN 'scheduled' ELSE d.decision END,
              attempts = s.attempts + (d.decision = 'sending')::int,
+             doubts = s.doubts + (s.state = 'sending')::int,
              ${SAID.map((name) => `${name} = CASE d.decision WHEN 'sending' THEN d.${name} ELSE s.${name} END`).join(`,
              `)},
              lease_by = CASE d.decision WHEN 'sending' THEN s.lease_by END,

@@ -57,6 +57,15 @@ export function zoneName(instant: Instant, zone: string, style: 'short' | 'long'
   return nameIn(own || LOCALE);
 }
 
+/** "BST"; "BST/GMT" if the clocks change between start and end, because the end could else be before the start. */
+export function zoneNames(
+  { start, end }: { start: Instant; end: Instant },
+  zone: string,
+  style: 'short' | 'long',
+): string {
+  return [...new Set([start, end].map((instant) => zoneName(instant, zone, style)))].join('/');
+}
+
 const format = (instant: Instant, zone: string, options: Intl.DateTimeFormatOptions): string =>
   formatter(zone, options).format(instant.epochMilliseconds);
 

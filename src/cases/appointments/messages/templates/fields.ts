@@ -1,6 +1,6 @@
 import type { OutgoingMessage } from '../message.ts';
 import { toGsm7 } from '../sms-segments.ts';
-import { formatDay, formatPeriod, formatShortDay, formatStart, formatTime, zoneName } from '../time-texts.ts';
+import { formatDay, formatPeriod, formatShortDay, formatStart, formatTime, zoneNames } from '../time-texts.ts';
 import { contactLine, shortContactLine } from './contact-line.ts';
 
 /** The fields that a template can use, with what they hold and a sample. The list is part of the API. */
@@ -18,14 +18,17 @@ export const FIELDS = {
   short_date: field('Date of the start, short.', 'Mon 29 Jun'),
   start_time: field('Time of the start.', '14:30'),
   end_time: field('Time of the end; with its date if the appointment lasts a day or longer.', '15:30'),
-  time_zone: field('Time zone.', 'British Summer Time'),
-  short_time_zone: field('Time zone, short.', 'BST'),
+  time_zone: field('Time zone; those of start and end if the clocks change in between.', 'British Summer Time'),
+  short_time_zone: field('The same, short.', 'BST'),
   previous_when: field(
     'Start, end and time zone that the client was told last; empty if they are unchanged, or if the client was told none.',
     'Friday 26 June 2026, 10:00–11:00 (British Summer Time)',
   ),
-  previous_start: field('The same, only the start.', 'Friday 26 June 2026, 10:00'),
-  previous_short_start: field('The same, only the start, short.', 'Fri 26 Jun, 10:00'),
+  previous_start: field(
+    'Start that the client was told last; empty if it is unchanged, or if the client was told none.',
+    'Friday 26 June 2026, 10:00',
+  ),
+  previous_short_start: field('The same, short.', 'Fri 26 Jun, 10:00'),
   previous_location: field('Place that the client was told last; empty if it is unchanged.', '2 Station Road, Anytown'),
   location: field('Place of the appointment; empty if it has none. In an SMS on one line.', '1 High Street, Anytown'),
   join_url: field(
@@ -46,8 +49,9 @@ type Field = { description: string; sample: string };
 export type FieldName = keyof typeof FIELDS;
 export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 
-/** Each text has to show one of these. */
-export const START_FIELDS: readonly FieldName[] = ['when', 'start', 'start_time'];
+/** Each text has to show one of each of these. */
+export const DAY_FIELDS: readonly FieldName[] = ['when', 'start', 'date', 'short_date'];
+export const TIME_FIELDS: readonly FieldName[] = ['when', 'start', 'start_time'];
 /** Each text has to show these, if they have a value, except in a cancellation. */
 export const PLACE_FIELDS: readonly FieldName[] = ['location', 'join_url'];
 
@@ -63,6 +67,7 @@ export function fieldsOf(message: OutgoingMessage): Record<FieldName, string> {
   const names = namesOf(message);
   const changes = changesOf(message);
   const previous = changes.time ? earlier : null;
+  const previousStart = previous?.start.equals(start) ? null : previous?.start;
   const lastsDays = start.until(end).total('hours') >= 24;
   const endDay = lastsDays ? `${formatShortDay(end, timeZone)}, ` : '';
   return {
@@ -76,12 +81,12 @@ export function fieldsOf(message: OutgoingMessage): Record<FieldName, string> {
     short_date: formatShortDay(start, timeZone),
     start_time: formatTime(start, timeZone),
     end_time: `${endDay}${formatTime(end, timeZone)}`,
-    time_zone: zoneName(start, timeZone, 'long'),
-    short_time_zone: zoneName(start, timeZone, 'short'),
+    time_zone: zoneNames({ start, end }, timeZone, 'long'),
+    short_time_zone: zoneNames({ start, end }, timeZone, 'short'),
     previous_when: previous ? formatPeriod(previous, timeZone) : '',
-    previous_start: previous ? formatStart(previous.start, timeZone) : '',
-    previous_short_start: previous
-      ? `${formatShortDay(previous.start, timeZone)}, ${formatTime(previous.start, timeZone)}`
+    previous_start: previousStart ? formatStart(previousStart, timeZone) : '',
+    previous_short_start: previousStart
+      ? `${formatShortDay(previousStart, timeZone)}, ${formatTime(previousStart, timeZone)}`
       : '',
     previous_location: changes.place ? place(earlier?.location ?? null) : '',
     location: place(message.location),

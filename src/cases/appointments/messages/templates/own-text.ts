@@ -4,7 +4,7 @@ import { assertVisible } from '../../../../kernel/validation/single-line.ts';
 import type { OwnTexts } from '../message.ts';
 import { countSegments, toGsm7 } from '../sms-segments.ts';
 import { DEFAULT_TEXTS, TEXT_NAMES, type TemplateName, type TextName } from './defaults.ts';
-import { FIELD_NAMES, PLACE_FIELDS, START_FIELDS } from './fields.ts';
+import { DAY_FIELDS, FIELD_NAMES, PLACE_FIELDS, TIME_FIELDS } from './fields.ts';
 import { alwaysShows, parseTemplate, renderTemplate } from './language.ts';
 
 /** What a company may write in its own words, and how that is rendered. */
@@ -48,9 +48,13 @@ function assertText(form: Form<Partial<OwnTexts>>, message: TemplateName, name: 
     form.addFault(name, 'format', `line ${line}, column ${column}: ${reason}`);
   }
   if (!template || name === 'subject') return;
-  if (!alwaysShows(template, START_FIELDS)) {
-    const fields = START_FIELDS.map((field) => `{{${field}}}`).join(' or ');
-    form.addFault(name, 'required', `must say when the appointment is: write ${fields} where no section can hide it`);
+  for (const [what, fields] of [
+    ['on which day', DAY_FIELDS],
+    ['at what time', TIME_FIELDS],
+  ] as const) {
+    if (alwaysShows(template, fields)) continue;
+    const tags = fields.map((field) => `{{${field}}}`).join(' or ');
+    form.addFault(name, 'required', `must say ${what} the appointment is: write ${tags} where no section can hide it`);
   }
   if (message === 'cancellation') return;
   for (const field of PLACE_FIELDS) {

@@ -69,8 +69,11 @@ type PreviewedAppointment = {
 };
 
 /** Adds its faults to the form. */
-async function readData({ db, company }: TemplateContext, form: Form<PreviewBody>): Promise<Previewed> {
+async function readData({ db, company, scopes }: TemplateContext, form: Form<PreviewBody>): Promise<Previewed> {
   const { case_id = null, appointment_id = null } = form.body;
+  if (appointment_id !== null && scopes && !scopes.has('appointments:read')) {
+    form.addFault('appointment_id', 'not_allowed', 'needs the scope appointments:read, because the texts show it');
+  }
   for (const [name, other] of [
     ['case_id', appointment_id],
     ['appointment_id', case_id],

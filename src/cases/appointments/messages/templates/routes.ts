@@ -95,8 +95,8 @@ export function templateRoutes(app: FastifyInstance, services: Services): void {
     path: `${one.path}/preview`,
     summary: 'Preview a message',
     description:
-      'The message with the values of an appointment, or with sample values. Texts that are sent are shown instead of ' +
-      'those in force, and nothing is stored.',
+      'The message with the values of an appointment, which needs the scope `appointments:read` as well, or with sample ' +
+      'values. Texts that are sent are shown instead of those in force, and nothing is stored.',
     body: PreviewBody,
     bodyOptional: true,
     response: MessagePreview,

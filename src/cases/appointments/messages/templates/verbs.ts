@@ -49,6 +49,7 @@ export async function updateTemplate(
   const message = requireMessage(name);
   const texts = readOwnTexts(form, message);
   form.check();
+  if (Object.keys(texts).length === 0) return readTemplate(context, message);
   const row = await db.transaction(async (tx) => {
     await tx.queryRows(sql.lockTemplates({ company_id: company.id }));
     return tx.queryFirst<TemplateRow>(
@@ -91,5 +92,5 @@ function shownTemplate(message: TemplateName, row: TemplateRow | undefined) {
   const defaults = Object.fromEntries(TEXT_NAMES.map((name) => [name, defaultText(message, name)]));
   const own = TEXT_NAMES.filter((name) => row?.[name] != null);
   const texts = Object.fromEntries(TEXT_NAMES.map((name) => [name, row?.[name] ?? defaults[name]]));
-  return { message, ...texts, own, defaults, updated_at: row?.updated_at ?? null };
+  return { message, ...texts, own, defaults, updated_at: own.length > 0 ? row?.updated_at : null };
 }
