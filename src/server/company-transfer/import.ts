@@ -11,7 +11,10 @@ import { companyColumn, prepareSession, readColumns } from './table-columns.ts';
 import { readLines, verifyEntries } from './verify.ts';
 import { ZipReader } from './zip-reader.ts';
 
-/** A later migration that fills a column from others has to raise this: rows of older files would lack its values. */
+/**
+ * A later migration that fills a column from others has to raise this, or to add it to `filled` in TABLE_TRAITS: rows of
+ * older files would lack its values.
+ */
 const OLDEST_MIGRATION = 20;
 
 export type ImportOptions = {
