@@ -33,10 +33,8 @@ CREATE STATISTICS events_of_records (dependencies) ON company_id, case_id, recor
 CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE ON events FOR EACH ROW EXECUTE FUNCTION refuse_change_of_events();
 CREATE TRIGGER events_stay_all BEFORE TRUNCATE ON events EXECUTE FUNCTION refuse_change_of_events();
 
--- Each partition has the positions up to the limit in its check events_until, and the last one also has all that come after it.
--- The limit is so far away that no log gets there. When the last partition is full, the next one begins at the limit and
--- the sequence is moved there. So nothing has to be read to close a partition, and no position is ever without one.
--- The check is not valid yet: the next migration reads the table for that, while it is written to.
+-- For the next migration, which gives the partition an end far beyond all positions that are in use. A write that passed it
+-- would be refused, and none can: not by growth, and a restore moves the positions on by a hundredth of that.
 DO $$
 BEGIN
   EXECUTE format('ALTER TABLE events_0 ADD CONSTRAINT events_until CHECK (position < %s) NOT VALID',
@@ -71,55 +69,51 @@ BEGIN
   PERFORM keep_event_partition_private('events_0');
 END $$;
 
--- The partitions in the order of their positions. `is_proven` is whether the check is known to hold for all rows.
-CREATE FUNCTION event_partitions(OUT partition regclass, OUT from_position bigint, OUT until_position bigint, OUT is_proven boolean)
-RETURNS SETOF record LANGUAGE sql STABLE AS $$
-  SELECT p.partition, lag(p.until) OVER (ORDER BY p.until), p.until, p.convalidated
-    FROM (SELECT c.conrelid::regclass AS partition, c.convalidated,
-                 substring(pg_get_constraintdef(c.oid) FROM '< ''?([0-9]+)')::bigint AS until
-            FROM pg_inherits i JOIN pg_constraint c ON c.conrelid = i.inhrelid AND c.conname = 'events_until'
-           WHERE i.inhparent = 'events'::regclass) p
-   ORDER BY p.until
+-- The partitions in the order of their positions. The first has no beginning and the last has no end, so that every position
+-- has a partition. The last is empty: it is there for positions that nobody foresaw. Events go to the one before.
+CREATE FUNCTION event_partitions(OUT partition regclass, OUT until_position bigint, OUT is_closed boolean) RETURNS SETOF record
+LANGUAGE sql STABLE AS $$
+  SELECT p.partition, p.until, row_number() OVER (ORDER BY p.until DESC NULLS FIRST) > 2
+    FROM (SELECT c.oid::regclass AS partition,
+                 substring(pg_get_expr(c.relpartbound, c.oid) FROM 'TO \(''?([0-9]+)')::bigint AS until
+            FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'events'::regclass) p
+   ORDER BY p.until NULLS LAST
 $$;
 
--- Waits until nothing else works on the partition, and then for a moment in which nothing uses the log. Fails if there is
--- none: writers queue behind this lock. Autovacuum gives way after deadlock_timeout, so it is waited for first.
-CREATE FUNCTION lock_event_partition(partition regclass) RETURNS void LANGUAGE plpgsql AS $$
+-- A partition like the others. What fits onto a page is not compressed, as in 0009.
+CREATE FUNCTION create_event_partition(name text, range text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM set_config('lock_timeout', '3s', true);
-  EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', partition);
-  PERFORM set_config('lock_timeout', '300ms', true);
-  LOCK TABLE ONLY events IN ACCESS EXCLUSIVE MODE;
+  EXECUTE format('CREATE TABLE %I PARTITION OF events FOR VALUES %s WITH (toast_tuple_target = 8160)', name, range);
+  EXECUTE format('CREATE STATISTICS %I (dependencies) ON company_id, case_id, record_id FROM %I', name || '_of_records', name);
+  EXECUTE format('CREATE TRIGGER events_stay_all BEFORE TRUNCATE ON %I EXECUTE FUNCTION refuse_change_of_events()', name);
+  PERFORM keep_event_partition_private(name::regclass);
 END $$;
 
--- Ends the last partition at its limit and begins the next one there, with a limit beyond `beyond`. The sequence moves to
--- where it begins. Only the owner may do this. Imports of companies set the sequence under the same lock.
+-- Ends the partition that events go to: the last one, which is empty, gets an end and takes over, and a new one follows. The
+-- sequence moves to where it begins, so nothing is read and no row is moved. Positions that are passed over do not matter:
+-- there are enough for ten thousands of partitions. Only the owner may do this. Imports move the sequence under the same lock.
 CREATE FUNCTION close_event_partition(beyond bigint) RETURNS void LANGUAGE plpgsql SET lock_timeout = '3s' AS $$
 DECLARE
-  closed record;
+  next_partition regclass;
+  next_from bigint;
   next_until bigint;
-  next_partition text;
+  is_used boolean;
 BEGIN
   PERFORM pg_advisory_xact_lock(7226004);
-  SELECT * INTO closed FROM event_partitions() ORDER BY until_position DESC LIMIT 1;
-  IF NOT closed.is_proven THEN
-    RAISE EXCEPTION 'The check events_until of % is not validated. Run "case-records migrate".', closed.partition;
+  -- Writers queue behind this lock, so it is given up soon.
+  PERFORM set_config('lock_timeout', '300ms', true);
+  LOCK TABLE ONLY events IN ACCESS EXCLUSIVE MODE;
+  SELECT max(until_position) INTO next_from FROM event_partitions();
+  SELECT partition INTO next_partition FROM event_partitions() WHERE until_position IS NULL;
+  EXECUTE format('SELECT EXISTS (SELECT FROM %s)', next_partition) INTO is_used;
+  IF is_used THEN
+    RAISE EXCEPTION 'Somebody has moved event_positions beyond %. The log works, but % cannot be closed.', next_from, next_partition;
   END IF;
-  next_until := (greatest(closed.until_position, beyond) / 100000000000 + 2) * 100000000000;
-  next_partition := format('events_%s', closed.until_position / 100000000000);
-  PERFORM lock_event_partition(closed.partition);
-  EXECUTE format('ALTER TABLE events DETACH PARTITION %s', closed.partition);
-  EXECUTE format('ALTER TABLE events ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)',
-    closed.partition, coalesce(closed.from_position::text, 'MINVALUE'), closed.until_position);
-  -- What fits onto a page is not compressed, as in 0009.
-  EXECUTE format('CREATE TABLE %I PARTITION OF events (CONSTRAINT events_until CHECK (position >= %s AND position < %s))
-    FOR VALUES FROM (%2$s) TO (MAXVALUE) WITH (toast_tuple_target = 8160)',
-    next_partition, closed.until_position, next_until);
-  EXECUTE format('CREATE STATISTICS %I (dependencies) ON company_id, case_id, record_id FROM %I',
-    next_partition || '_of_records', next_partition);
-  EXECUTE format('CREATE TRIGGER events_stay_all BEFORE TRUNCATE ON %I EXECUTE FUNCTION refuse_change_of_events()', next_partition);
-  PERFORM keep_event_partition_private(next_partition::regclass);
-  PERFORM setval('event_positions', closed.until_position) FROM event_positions WHERE last_value < closed.until_position;
+  next_until := (greatest(next_from, beyond) / 100000000000 + 2) * 100000000000;
+  EXECUTE format('ALTER TABLE events DETACH PARTITION %s', next_partition);
+  EXECUTE format('ALTER TABLE events ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)', next_partition, next_from, next_until);
+  PERFORM create_event_partition('events_' || next_until / 100000000000, format('FROM (%s) TO (MAXVALUE)', next_until));
+  PERFORM setval('event_positions', next_from) FROM event_positions WHERE last_value < next_from;
 END $$;
 
 -- With a retention there are some thirty partitions, so that whole ones get old; without one there are fewer, each larger than
@@ -128,70 +122,84 @@ CREATE FUNCTION full_event_partition_bytes(log_bytes numeric, is_forgotten boole
   SELECT CASE WHEN is_forgotten THEN greatest(1e9, log_bytes / 32) ELSE greatest(8e9, log_bytes / 8) END
 $$;
 
--- Closes the last partition if it is full, or if its positions could run out. As the owner: the service's own role can
--- have no more partitions made than the log needs.
+-- Closes the partition that events go to if it is full, or if its end could be reached. As the owner: the service's own role
+-- can have no more partitions made than the log needs.
 CREATE FUNCTION close_full_event_partition() RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
-  log_bytes numeric;
-  last record;
   reached bigint := (SELECT last_value FROM event_positions);
+  log_bytes numeric;
+  used_bytes numeric;
+  used_until bigint;
 BEGIN
-  SELECT sum(pg_table_size(partition)) INTO log_bytes FROM event_partitions();
-  SELECT *, pg_table_size(partition) AS bytes INTO last FROM event_partitions() ORDER BY until_position DESC LIMIT 1;
-  IF NOT last.is_proven OR reached < last.until_position - 50000000000
-     AND last.bytes < full_event_partition_bytes(log_bytes, EXISTS (SELECT FROM event_retention)) THEN
+  SELECT sum(pg_table_size(partition)), sum(pg_table_size(partition)) FILTER (WHERE NOT is_closed), max(until_position)
+    INTO log_bytes, used_bytes, used_until FROM event_partitions();
+  -- Null before the next migration.
+  IF used_until IS NULL OR reached < used_until - 50000000000
+     AND used_bytes < full_event_partition_bytes(log_bytes, EXISTS (SELECT FROM event_retention)) THEN
     RETURN false;
   END IF;
   PERFORM close_event_partition(reached);
   RETURN true;
 END $$;
 
--- Whether the first partition is closed and all its events are older. The index by age tells that from few pages.
-CREATE FUNCTION first_event_partition_is_older(than timestamptz) RETURNS boolean LANGUAGE plpgsql STABLE STRICT SET enable_seqscan = off AS $$
+-- How many partitions from the first one on are closed and have only older events. The index by age tells that from few pages.
+CREATE FUNCTION old_event_partitions(than timestamptz) RETURNS integer LANGUAGE plpgsql STABLE STRICT SET enable_seqscan = off AS $$
 DECLARE
-  first_partition regclass;
+  old integer := 0;
+  closed regclass;
   has_newer boolean;
 BEGIN
-  SELECT partition INTO first_partition FROM event_partitions() LIMIT 1;
-  IF (SELECT count(*) FROM event_partitions()) = 1 THEN RETURN false; END IF;
-  EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE at >= $1)', first_partition) INTO has_newer USING than;
-  RETURN NOT has_newer;
+  FOR closed IN SELECT partition FROM event_partitions() WHERE is_closed LOOP
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE at >= $1)', closed) INTO has_newer USING than;
+    EXIT WHEN has_newer;
+    old := old + 1;
+  END LOOP;
+  RETURN old;
 END $$;
 
--- Removes the first partition if all its events are older than the retention: earlier events of their records went before,
--- or go with them. The next partition takes its positions over, because a company that is imported may bring some. As
--- the owner: the service's own role can have old events removed, and no others.
-CREATE FUNCTION drop_old_event_partition() RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '3s' AS $$
+-- Removes the first partitions if all their events are older than the retention: earlier events of their records went before,
+-- or go with them. An empty partition takes their place, because a company that is imported may have events there. As the
+-- owner: the service's own role can have old events removed, and no others.
+CREATE FUNCTION drop_old_event_partitions() RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '3s' AS $$
 DECLARE
   kept_from timestamptz := (SELECT now() - make_interval(days => days) FROM event_retention);
-  dropped record;
-  next_partition record;
-BEGIN
-  PERFORM pg_advisory_xact_lock(7226004);
   -- Null without a retention.
-  IF first_event_partition_is_older(kept_from) IS NOT TRUE THEN RETURN false; END IF;
+  old integer := old_event_partitions(kept_from);
+  is_used boolean;
+  dropped record;
+BEGIN
+  IF old IS NULL OR old = 0 THEN RETURN false; END IF;
+  PERFORM pg_advisory_xact_lock(7226004);
+  -- Autovacuum gives way after deadlock_timeout. Writers queue behind the other lock, so it is given up sooner.
+  FOR dropped IN SELECT * FROM event_partitions() LIMIT old LOOP
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', dropped.partition);
+  END LOOP;
+  PERFORM set_config('lock_timeout', '300ms', true);
+  LOCK TABLE ONLY events IN ACCESS EXCLUSIVE MODE;
+  -- An import may have written meanwhile, and another worker may have removed them.
+  old := old_event_partitions(kept_from);
   SELECT * INTO dropped FROM event_partitions() LIMIT 1;
-  PERFORM lock_event_partition(dropped.partition);
-  IF NOT first_event_partition_is_older(kept_from) THEN RETURN false; END IF;
-  EXECUTE format('DROP TABLE %s', dropped.partition);
-  SELECT * INTO next_partition FROM event_partitions() LIMIT 1;
-  EXECUTE format('ALTER TABLE events DETACH PARTITION %s', next_partition.partition);
-  EXECUTE format('ALTER TABLE events ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO (%s)', next_partition.partition,
-    CASE WHEN EXISTS (SELECT FROM event_partitions()) THEN next_partition.until_position::text ELSE 'MAXVALUE' END);
+  EXECUTE format('SELECT EXISTS (SELECT FROM %s)', dropped.partition) INTO is_used;
+  IF old = 0 OR old = 1 AND NOT is_used THEN RETURN false; END IF;
+  FOR dropped IN SELECT * FROM event_partitions() LIMIT old LOOP
+    EXECUTE format('DROP TABLE %s', dropped.partition);
+  END LOOP;
+  PERFORM create_event_partition(format('events_before_%s', dropped.until_position / 100000000000),
+    format('FROM (MINVALUE) TO (%s)', dropped.until_position));
   RETURN true;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION keep_event_partition_private, lock_event_partition, close_event_partition,
-  close_full_event_partition, drop_old_event_partition FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION keep_event_partition_private, create_event_partition, close_event_partition,
+  close_full_event_partition, drop_old_event_partitions FROM PUBLIC;
 
 -- Temporary tables come first in a search path that does not name them.
 DO $$
 DECLARE
   name text;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['keep_event_partition_private', 'event_partitions', 'lock_event_partition',
-    'close_event_partition', 'full_event_partition_bytes', 'close_full_event_partition', 'first_event_partition_is_older',
-    'drop_old_event_partition'] LOOP
+  FOREACH name IN ARRAY ARRAY['keep_event_partition_private', 'event_partitions', 'create_event_partition',
+    'close_event_partition', 'full_event_partition_bytes', 'close_full_event_partition', 'old_event_partitions',
+    'drop_old_event_partitions'] LOOP
     EXECUTE format('ALTER FUNCTION %I SET search_path = %I, pg_temp', name, current_schema());
   END LOOP;
 END $$;

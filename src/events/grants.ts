@@ -9,6 +9,6 @@ export const EVENT_GRANTS: Grant[] = [
   { on: 'SEQUENCE event_positions', privileges: 'USAGE, SELECT' },
   { on: 'FUNCTION forget_events', privileges: 'EXECUTE' },
   { on: 'FUNCTION close_full_event_partition', privileges: 'EXECUTE' },
-  { on: 'FUNCTION drop_old_event_partition', privileges: 'EXECUTE' },
+  { on: 'FUNCTION drop_old_event_partitions', privileges: 'EXECUTE' },
   ...readOnly('event_retention', 'restores'),
 ];

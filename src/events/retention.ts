@@ -1,5 +1,5 @@
 import type { Database } from '../kernel/database/database.ts';
-import { dropOldPartition, purgeEvents } from './statements.sql.ts';
+import { dropOldPartitions, purgeEvents } from './statements.sql.ts';
 
 // Small enough that no statement holds its locks for long.
 const BATCH_SIZE = 5_000;
@@ -9,7 +9,7 @@ const BATCH_SIZE = 5_000;
  * partition that remains. Returns the number of events that were deleted one by one.
  */
 export async function purgeOldEvents(db: Database, signal?: AbortSignal): Promise<number> {
-  while ((await db.queryFirst<{ dropped: boolean }>(dropOldPartition({})))?.dropped && !signal?.aborted);
+  await db.queryRows(dropOldPartitions({}));
   for (let total = 0; ; ) {
     const deleted = (await db.queryFirst<{ deleted: number }>(purgeEvents({ max: BATCH_SIZE })))?.deleted ?? 0;
     total += deleted;

@@ -173,16 +173,16 @@ export const findCase = read('events.find_case', {
   sql: (input) => `SELECT 1 FROM cases WHERE company_id = ${input.company_id} AND id = ${input.case_id}`,
 });
 
-/** Begins the next partition of the log if the last one is full. Fails if the log is in use for longer than a moment. */
+/** Begins the next partition of the log if the present one is full. Fails if the log is in use for longer than a moment. */
 export const closeFullPartition = write('events.close_full_partition', {
   inputs: {},
   sql: () => 'SELECT close_full_event_partition() AS closed',
 });
 
-/** Removes the first partition if the retention of all its events is over. Fails as `closeFullPartition` does. */
-export const dropOldPartition = write('events.drop_old_partition', {
+/** Removes the first partitions if the retention of all their events is over. Fails as `closeFullPartition` does. */
+export const dropOldPartitions = write('events.drop_old_partitions', {
   inputs: {},
-  sql: () => 'SELECT drop_old_event_partition() AS dropped',
+  sql: () => 'SELECT drop_old_event_partitions() AS dropped',
 });
 
 /** Deletes at most `max` events whose retention is over, unless their partition is removed soon. */

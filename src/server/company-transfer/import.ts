@@ -56,7 +56,7 @@ const LOCK_TIMEOUT = '60s';
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Other companies take positions between reading the last one and setting it. */
 const SKIPPED_POSITIONS = 10_000;
-/** So many positions at least must be left before the limit of the last partition: see migration 0024. */
+/** So many positions must be left at least in the partition that events go to: see migration 0024. */
 const MIN_POSITIONS_LEFT = 50_000_000_000;
 
 class Import {
@@ -192,7 +192,7 @@ class Import {
   async #movePositionsBeyond(position: string): Promise<void> {
     await this.#client.query('BEGIN');
     await this.#client.query('SELECT pg_advisory_xact_lock($1)', [POSITIONS_LOCK]);
-    // The last partition has a limit, which is far away unless another database has moved its positions.
+    // The partition that events go to has an end, which is far away unless the file comes from a log with more partitions.
     await this.#client.query(
       `SELECT close_event_partition($1::bigint) FROM event_partitions()
        HAVING max(until_position) < $1::bigint + ${SKIPPED_POSITIONS + MIN_POSITIONS_LEFT}`,
