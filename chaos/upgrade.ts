@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { readMigrations } from '../src/kernel/schema/migrations.ts';
-import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
+import { majorOf, SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { setUpDatabase } from '../src/server/database-setup.ts';
 import { digestOf, fetchOldRelease, openOldDatabase, startOldDatabase } from '../test/harness/old-database.ts';
 import { launch, temporaryDirectory, urlOf } from '../test/harness/service.ts';
@@ -49,6 +49,7 @@ export const upgrade: ChaosTest = {
       let seconds = 2;
       for (let round = 0; round <= rounds; round++) {
         await promisify(execFile)('cp', ['-a', original, dataDir]);
+        let hasServed = false;
         // The first round measures the duration, without a kill.
         if (round > 0) {
           progress(`round ${round} of ${rounds}, ${JSON.stringify(outcomes)}`);
@@ -57,14 +58,17 @@ export const upgrade: ChaosTest = {
           killed.child.kill('SIGKILL');
           await killed.ended();
           if (round % 3 === 0) for (const pid of await processesIn(dataDir)) kill(pid);
+          if ((await majorOf(join(dataDir, 'postgres'))) !== OLD_MAJOR) await checkUpgraded(dataDir, expected, results);
           const outcome = await startAfterKill(dataDir, results);
           outcomes[outcome]++;
+          hasServed = outcome === 'served';
         }
         const startedAt = performance.now();
         const whole = run('upgrade');
         if ((await whole.ended()) !== 0) addFault(results, `the upgrade failed: ${whole.output.join('\n')}`);
         if (round === 0) seconds = (performance.now() - startedAt) / 1_000;
-        await checkUpgraded(dataDir, expected, results);
+        // A service that has started does its work: then the moved data have been compared before.
+        if (!hasServed) await checkUpgraded(dataDir, expected, results);
         const left = await processesIn(dataDir);
         if (left.length > 0) addFault(results, `${left.length} processes are left`);
         if (round === rounds) {

@@ -5,7 +5,12 @@ import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { systemClock } from '../kernel/time/time.ts';
-import { DataDirectoryInUse, findBundledPostgres, isSwitchUnfinished, startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import {
+  DataDirectoryInUse,
+  findBundledPostgres,
+  isSwitchUnfinished,
+  startBundledPostgres,
+} from '../postgres/bundled-postgres.ts';
 import { bundledDatabase, bundledSettings, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
 import { actUponRestore } from '../server/restored-database.ts';
 import type { Invocation } from './command.ts';

@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
-import { installedRelease, isSwitchUnfinished, keptDirectories, majorOf, removeKept } from '../postgres/bundled-postgres.ts';
+import {
+  installedRelease,
+  isSwitchUnfinished,
+  keptDirectories,
+  majorOf,
+  removeKept,
+} from '../postgres/bundled-postgres.ts';
 import { setUpDatabase } from '../server/database-setup.ts';
 import {
   type CheckedMove,

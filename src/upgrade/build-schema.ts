@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Connection } from '../kernel/database/database.ts';
 import { type Migration, migrate, pendingMigrations } from '../kernel/schema/migrations.ts';
+import { copyPartitions } from './partitions.ts';
 import { copyPrivileges, copyRoles, copySettings } from './roles.ts';
 import { assertSameObjects } from './schema-objects.ts';
 import { openSession } from './session.ts';
-import { copyPartitions } from './tables.ts';
 
 export type BuiltSchema = {
   /** Migrations that the data lacks. They are applied after the upgrade, as at any start. */

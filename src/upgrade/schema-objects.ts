@@ -13,13 +13,13 @@ const RELATION = `format('%I.%I', n.nspname, c.relname)`;
 const NOT_OF_EXTENSION = (catalog: string, alias: string) =>
   `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalog}'::regclass AND d.objid = ${alias}.oid AND d.deptype = 'e')`;
 
-/** Constraints and indexes of a partition are those of its parent, and may have other names. */
+/** Constraints and indexes that a partition has from its parent may have other names, so they are left out. */
 const OBJECTS = `
   SELECT CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'S' THEN 'sequence' WHEN 'v' THEN 'view'
            WHEN 'm' THEN 'materialized view' ELSE 'relation' END || ' ' || ${RELATION} || ', persistence ' || c.relpersistence::text
          || ', owner ' || c.relowner::regrole || coalesce(' ' || pg_get_expr(c.relpartbound, c.oid), '')
          || coalesce(' partitioned by ' || pg_get_partkeydef(c.oid), '')
-         || CASE WHEN c.relrowsecurity THEN ' row security' ELSE '' END
+         || CASE WHEN c.relrowsecurity THEN ' row security' ELSE '' END || coalesce(' ' || c.reloptions::text, '')
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE c.oid >= ${USER_OBJECT} AND c.relkind NOT IN ('i', 'I', 't', 'c') AND ${NOT_OF_EXTENSION('pg_class', 'c')}
   UNION ALL
@@ -33,9 +33,7 @@ const OBJECTS = `
   UNION ALL
   SELECT 'constraint ' || k.conname || ' on ' || ${RELATION} || ' ' || pg_get_constraintdef(k.oid)
     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE k.oid >= ${USER_OBJECT} AND k.contype <> 'n' AND NOT c.relispartition
-     -- A key that refers to a partitioned table has one of its own for each partition.
-     AND k.conparentid = 0
+   WHERE k.oid >= ${USER_OBJECT} AND k.contype <> 'n' AND k.conparentid = 0 AND NOT (c.relispartition AND k.coninhcount > 0)
   UNION ALL
   SELECT 'index ' || pg_get_indexdef(x.indexrelid) || CASE WHEN x.indisvalid THEN '' ELSE ' invalid' END
     FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { UpgradeError } from './upgrade-error.ts';
 
-/** Tables, their partitions and their sequences, as the catalogue of a server lists them. */
+/** Tables and sequences, as the catalogue of a server lists them. */
 
 export type Table = {
   /** With its schema, quoted. */
@@ -38,37 +38,6 @@ export async function checksumOf(client: pg.Client, { name, columns }: Table): P
        FROM (SELECT md5(ROW(${columns})::text) AS h FROM ONLY ${name}) AS hashes`,
   );
   return rows[0].checksum;
-}
-
-type Partition = { name: string; parent: string; bound: string; columns: string };
-
-/** The service may create partitions while it runs, so migrations alone do not make the ones that the data needs. */
-export async function copyPartitions(from: pg.Client, to: pg.Client): Promise<void> {
-  const [wanted, present] = [await listPartitions(from), await listPartitions(to)];
-  const key = ({ name, parent, bound }: Partition) => `${name} ${parent} ${bound}`;
-  const [wantedKeys, presentKeys] = [new Set(wanted.map(key)), new Set(present.map(key))];
-  for (const partition of present.toReversed()) {
-    if (!wantedKeys.has(key(partition))) await to.query(`DROP TABLE IF EXISTS ${partition.name} CASCADE`);
-  }
-  for (const partition of wanted) {
-    if (presentKeys.has(key(partition))) continue;
-    await to.query(`CREATE TABLE ${partition.name} PARTITION OF ${partition.parent} ${partition.bound}`);
-  }
-}
-
-/** Returns each partition after its parent. */
-async function listPartitions(client: pg.Client): Promise<Partition[]> {
-  const { rows } = await client.query<Partition & { nested: boolean }>(
-    `SELECT format('%I.%I', n.nspname, c.relname) AS name, format('%I.%I', pn.nspname, p.relname) AS parent,
-            pg_get_expr(c.relpartbound, c.oid) AS bound, c.relkind = 'p' AS nested
-       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_inherits i ON i.inhrelid = c.oid
-       JOIN pg_class p ON p.oid = i.inhparent JOIN pg_namespace pn ON pn.oid = p.relnamespace
-      WHERE c.relispartition AND c.relkind IN ('r', 'p') ORDER BY name`,
-  );
-  const nested = rows.find((row) => row.nested);
-  if (nested)
-    throw new UpgradeError(`${nested.name} is a partition with partitions of its own, which is not supported.`);
-  return rows;
 }
 
 /** Sets every sequence to the position of the other server. Returns how many there are. */
