@@ -1,3 +1,9 @@
+-- events.close_full_partition (writes; pool: short)
+SELECT close_full_event_partition() AS closed;
+
+-- events.drop_old_partitions (writes; pool: short)
+SELECT drop_old_event_partitions() AS dropped;
+
 -- events.find (reads; pool: short)
 SELECT true AS found FROM events WHERE company_id = $1::uuid AND position = $2::bigint;
 

@@ -41,7 +41,7 @@ import { crossOrigin } from '../http/plugins/cors.ts';
 import { Evictions } from '../http/plugins/evictions.ts';
 import { FixedWindowCounter } from '../http/plugins/fixed-window-counter.ts';
 import { gracefulShutdown } from '../http/plugins/graceful-shutdown.ts';
-import { health } from '../http/plugins/health.ts';
+import { health, lastMigrationOf } from '../http/plugins/health.ts';
 import { homePage } from '../http/plugins/home-page.ts';
 import { limitConcurrency } from '../http/plugins/load-shedding.ts';
 import { type GatherMetrics, metrics } from '../http/plugins/metrics.ts';
@@ -66,7 +66,9 @@ export type AppOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
+  /** The migrations of this release, and the last one that it cannot do without. */
   migrations?: Migration[];
+  requiredMigration?: number | undefined;
   /** Whether the service has finished its start; until then `/readyz` is not ready. */
   isStarted?: () => boolean;
   /** Counters of the worker in the same process. */
@@ -111,7 +113,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     db,
     clock,
     logger,
-    migrations,
+    migrations = await readMigrations(),
+    requiredMigration,
     isStarted = () => true,
     counters,
     secrets,
@@ -151,7 +154,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   routeConfig(app);
   requestLog(app, logger);
   securityHeaders(app);
-  problems(app);
+  const lastMigration = migrations.at(-1)?.version ?? 0;
+  problems(app, async () => (await lastMigrationOf(db)) < lastMigration);
   rawBodies(app, bodies);
   gracefulShutdown(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
@@ -171,8 +175,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     held: { bodies, responses, evictions },
     gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor), backupGauge(backupFolder)],
   });
-  const required = migrations ?? (await readMigrations());
-  const isReady = health(app, { db, clock, migrations: required, isStarted, logStalledSeconds });
+  const isReady = health(app, { db, clock, requiredMigration, isStarted, logStalledSeconds });
   homePage(app, { version: packageJson.version, docs, publicUrl, isReady });
   const records = new EtagRegistry();
   await openapi(app, packageJson.version, records);
