@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Effect, LOCKS, type Work } from '../src/kernel/schema/migration-effects.ts';
-import type { Migration } from '../src/kernel/schema/migrations.ts';
+import { type Migration, separateStatements } from '../src/kernel/schema/migrations.ts';
 
 /**
  * Applies migrations to an empty database and notes what each does to tables that were there before it: the locks that
@@ -12,14 +12,35 @@ export async function observeMigrations(
 ): Promise<Record<string, Effect[]>> {
   const effects: Record<string, Effect[]> = {};
   for (const { name, sql } of migrations) {
-    const before = await readState(client);
-    await client.query('BEGIN');
-    await client.query(sql);
-    effects[name] = await effectsOf(client, before);
-    await client.query('COMMIT');
+    const observed: Effect[] = [];
+    for (const part of separateStatements(sql) ?? [sql]) observed.push(...(await observe(client, part)));
+    effects[name] = merged(observed);
   }
   return effects;
 }
+
+async function observe(client: pg.Client, sql: string): Promise<Effect[]> {
+  const before = await readState(client);
+  // Cannot run in a transaction, so its lock, which nothing waits for, is not there to be read.
+  if (/INDEX CONCURRENTLY/.test(sql)) {
+    await client.query(sql);
+    const { rows } = await client.query(`SELECT i.oid, i.relation::regclass::text AS table FROM (${INDEXES}) i`);
+    const added = rows.filter(({ oid }) => !before.indexes.has(oid));
+    return added.map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE', work: ['index'] }));
+  }
+  await client.query('BEGIN');
+  await client.query(sql);
+  const effects = await effectsOf(client, before);
+  await client.query('COMMIT');
+  return effects;
+}
+
+/** One effect for each table and lock: separate statements do not work under the strongest lock of all. */
+const merged = (effects: readonly Effect[]): Effect[] =>
+  [...Map.groupBy(effects, ({ table, lock }) => `${table} ${lock}`)]
+    .map(([, [first, ...others]]) => ({ ...(first as Effect), work: workOf([first as Effect, ...others]) }))
+    .sort((a, b) => (a.table < b.table ? -1 : 1));
+const workOf = (effects: readonly Effect[]) => [...new Set(effects.flatMap(({ work }) => work))].sort();
 
 type State = {
   /** The file of each table, by its number: a rewritten table has another one. */
