@@ -50,10 +50,9 @@ async function companyOfPreviousRelease() {
     );
     const names = columns[0]?.names;
     for (const { row } of await present.sql<{ row: object }>(`SELECT to_jsonb(t) AS row FROM ${table} t`))
-      await app.sql(
-        `INSERT INTO ${table} (${names}) SELECT ${names} FROM jsonb_populate_record(NULL::${table}, $1)`,
-        [row],
-      );
+      await app.sql(`INSERT INTO ${table} (${names}) SELECT ${names} FROM jsonb_populate_record(NULL::${table}, $1)`, [
+        row,
+      ]);
   }
   return { ...created, ...caller(app.baseUrl, created.token) };
 }
