@@ -21,6 +21,7 @@ const KERNEL_LAYERS: readonly string[] = [
   'kernel/context.ts',
   'kernel/credential.*.ts',
   'kernel/audit/**',
+  'kernel/external-ids/**',
   'kernel/schema/**',
   'kernel/jobs/**',
   'kernel/*.ts',
@@ -34,6 +35,7 @@ const RESOURCES: readonly string[] = [
   // An appointment owns its messages and its meeting.
   'cases/appointments',
   'company/advisers',
+  'company/case-kinds',
   'company/cases',
   'company/companies',
   'company/credentials',

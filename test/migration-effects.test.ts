@@ -42,6 +42,17 @@ test('locks, rewrites, indexes, checks and changed rows are observed', async () 
     ['ALTER TABLE t ADD CHECK (id > 0) NOT VALID', [{ table: 't', lock: 'ACCESS EXCLUSIVE', work: [] }]],
     ['UPDATE t SET n = 1', [{ table: 't', lock: 'ROW EXCLUSIVE', work: ['rows'] }]],
     ['CREATE TABLE v (id int REFERENCES u)', [{ table: 'u', lock: 'SHARE ROW EXCLUSIVE', work: [] }]],
+    ['CREATE INDEX t_n ON t (n)', [{ table: 't', lock: 'SHARE', work: ['index'] }]],
+    [
+      `-- outside of a transaction
+       ALTER TABLE t ADD CONSTRAINT t_b CHECK (b IS NOT NULL) NOT VALID;
+       ALTER TABLE t VALIDATE CONSTRAINT t_b;
+       CREATE INDEX CONCURRENTLY t_a ON t (a);`.replaceAll(/^ +/gm, ''),
+      [
+        { table: 't', lock: 'ACCESS EXCLUSIVE', work: [] },
+        { table: 't', lock: 'SHARE UPDATE EXCLUSIVE', work: ['check', 'index'] },
+      ],
+    ],
     ['ALTER TABLE p ADD a int', [{ table: 'p', lock: 'ACCESS EXCLUSIVE', work: [] }]],
   ];
   const migrations = steps.map(([sql], i) => ({ version: i + 1, name: `${i + 1}`, sql, sha256: '' }));
