@@ -1,5 +1,5 @@
 // Loaded into the service of a control run with --import: its commits do not wait for the disk, as without the guard of
-// src/kernel/database/safe-commits.ts.
+// src/kernel/database/session-settings.ts.
 import pg from 'pg';
 
 const { query } = pg.Client.prototype;

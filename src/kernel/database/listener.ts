@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Connection } from './database.ts';
 import { PrimaryClient } from './primary-client.ts';
+import { withOwnSession } from './session-settings.ts';
 
 const MIN_RECONNECT_DELAY_MS = 500;
 const MAX_RECONNECT_DELAY_MS = 30_000;
@@ -32,7 +33,7 @@ export class Listener {
 
   async open(): Promise<void> {
     const client = new PrimaryClient({
-      ...this.#connection,
+      ...withOwnSession(this.#connection),
       application_name: 'case-records listen',
       connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
       query_timeout: RESPONSE_TIMEOUT_MS,

@@ -38,21 +38,45 @@ export async function migrate(
   onMigration?: (name: string) => void,
 ): Promise<string[]> {
   const client = await connectClient(connection, 'migrate');
+  const applied: string[] = [];
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    await client.query(`CREATE TABLE IF NOT EXISTS migrations (
-      version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
-      applied_at timestamptz NOT NULL DEFAULT now())`);
-    const pending = missingFrom(migrations, await appliedMigrations(client));
-    for (const migration of pending) {
-      onMigration?.(migration.name);
-      await apply(client, migration);
-    }
-    return pending.map(({ name }) => name);
+    for (let name = await applyNext(); name !== undefined; name = await applyNext()) applied.push(name);
+    return applied;
   } finally {
     await client.end();
   }
+
+  /** Applies a migration in one transaction, so that an interruption leaves the database unchanged. */
+  async function applyNext(): Promise<string | undefined> {
+    await client.query('BEGIN');
+    let next: Migration | undefined;
+    try {
+      // A lock of the transaction, because a pooler may give the next one another session.
+      await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      await client.query(CREATE_TABLE);
+      [next] = missingFrom(migrations, await appliedMigrations(client));
+      if (next) {
+        const { version, name, sql, sha256 } = next;
+        onMigration?.(name);
+        await client.query(sql);
+        await client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [
+          version,
+          name,
+          sha256,
+        ]);
+      }
+      await client.query('COMMIT');
+      return next?.name;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (!next) throw error;
+      throw new Error(`Migration ${next.name} failed: ${(error as Error).message}`, { cause: error });
+    }
+  }
 }
+
+const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
+  version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
 
 const appliedMigrations = async (client: pg.Client) =>
   (await client.query<Applied>('SELECT version, name, sha256 FROM migrations')).rows;
@@ -72,17 +96,4 @@ function missingFrom(migrations: Migration[], applied: Applied[]): Migration[] {
   }
   const done = new Set(applied.map(({ version }) => version));
   return migrations.filter(({ version }) => !done.has(version));
-}
-
-/** Applies a migration in one transaction, so that an interruption leaves the database unchanged. */
-async function apply(client: pg.Client, { version, name, sql, sha256 }: Migration): Promise<void> {
-  await client.query('BEGIN');
-  try {
-    await client.query(sql);
-    await client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
-  }
 }
