@@ -9,6 +9,7 @@ import { failover } from './failover.ts';
 import { input, messages, retries, tenantIsolation, webhooks } from './harness-tests.ts';
 import { migration } from './migration.ts';
 import { overload } from './overload.ts';
+import { pooler } from './pooler.ts';
 import { powerCut } from './power-cut.ts';
 import { slowPeers } from './slow-peers.ts';
 import { stalledDatabase } from './stalled-database.ts';
@@ -19,6 +20,7 @@ export const CHAOS_TESTS: readonly ChaosTest[] = [
   powerCut,
   backup,
   failover,
+  pooler,
   overload,
   slowPeers,
   stalledDatabase,
