@@ -7,7 +7,6 @@ const url = `(SELECT w.url FROM webhook_endpoints w WHERE w.company_id = j.compa
 export const deliveries = heldStatements({
   kind: 'webhooks',
   table: 'webhook_deliveries',
-  tenantTable: 'companies',
   open: OPEN,
   description: `j.event_type || ' to ' || ${url}`,
 });
@@ -15,9 +14,17 @@ export const deliveries = heldStatements({
 export const alerts = heldStatements({
   kind: 'alerts',
   table: 'webhook_notices',
-  tenantTable: 'companies',
   open: OPEN,
   description: `j.kind || ', endpoint ' || ${url}`,
+});
+
+/** An endpoint is itself the job that turns events into deliveries. Only imports hold it. */
+export const endpoints = heldStatements({
+  kind: 'endpoints',
+  table: 'webhook_endpoints',
+  open: 'true',
+  due: 'j.created_at',
+  description: 'j.url',
 });
 
 /** The endpoints with events that have not become deliveries. */
@@ -75,6 +82,17 @@ export const dropAlerts = write('webhook_notices.drop_held', {
       UPDATE webhook_notices j
          SET state = 'untold', ended_at = ${input.now}, lease_until = NULL, last_error = ${input.reason}
        WHERE ${OPEN} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM dropped`,
+});
+
+/** The endpoints go on with the events after the watermark. */
+export const dropEndpoints = write('webhook_endpoints.drop_held', {
+  inputs: { ...COMPANY_INPUTS, watermark: 'bigint' },
+  sql: (input) => `
+    WITH dropped AS (
+      UPDATE webhook_endpoints j SET lease_until = NULL, position = greatest(j.position, ${input.watermark})
+       WHERE ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });

@@ -54,7 +54,10 @@ describe('behind PgBouncer', { skip }, async () => {
     after(() => service.child.kill('SIGKILL'));
     const adviser = 'adviser@company.example';
     const email = 'john.smith@client.example';
-    const company = ['--company', await commandOutput(settings, 'company', 'create', '--name', reference, '--only', 'id')];
+    const company = [
+      '--company',
+      await commandOutput(settings, 'company', 'create', '--name', reference, '--only', 'id'),
+    ];
     await commandOutput(settings, 'adviser', 'create', ...company, '--email', adviser, '--name', 'Adviser');
     const caseOptions = ['--reference', reference, '--only', 'id'];
     const caseId = await commandOutput(settings, 'case', 'create', ...company, ...caseOptions);

@@ -10,7 +10,6 @@ const OPEN_MEETING = `j.state = 'pending'`;
 export const messages = heldStatements({
   kind: 'messages',
   table: 'messages',
-  tenantTable: 'companies',
   open: openMessage('j'),
   description: `j.channel || ' ' || j.kind || ', appointment of ' || ${isoTime('j.start_at')} || coalesce(', to ' || (
              SELECT coalesce(j.recipient, CASE j.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END)
@@ -21,7 +20,6 @@ export const messages = heldStatements({
 export const meetings = heldStatements({
   kind: 'meetings',
   table: 'meetings',
-  tenantTable: 'companies',
   open: OPEN_MEETING,
   description: `CASE WHEN j.wished THEN 'meeting' ELSE 'removal of the meeting' END || ', appointment of '
              || ${isoTime('j.start_at')}`,
@@ -32,7 +30,6 @@ const OPEN_TEST_MESSAGE = `j.state = 'scheduled'`;
 export const testMessages = heldStatements({
   kind: 'test-messages',
   table: 'test_messages',
-  tenantTable: 'companies',
   open: OPEN_TEST_MESSAGE,
   description: `j.channel || ' ' || j.message || ', to ' || j.recipient`,
 });

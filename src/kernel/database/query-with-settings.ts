@@ -15,11 +15,7 @@ export class QueryWithSettings<Row extends pg.QueryResultRow> extends pg.Query<R
   readonly #settings: string;
   #hasSettings = false;
 
-  constructor(
-    query: pg.QueryConfig,
-    settings: string,
-    callback: (error: Error, result: pg.QueryResult<Row>) => void,
-  ) {
+  constructor(query: pg.QueryConfig, settings: string, callback: (error: Error, result: pg.QueryResult<Row>) => void) {
     super(query, callback as never);
     this.#settings = settings;
   }
