@@ -10,6 +10,7 @@ const OPEN_MEETING = `j.state = 'pending'`;
 export const messages = heldStatements({
   kind: 'messages',
   table: 'messages',
+  tenantTable: 'companies',
   open: openMessage('j'),
   description: `j.channel || ' ' || j.kind || ', appointment of ' || ${isoTime('j.start_at')} || coalesce(', to ' || (
              SELECT coalesce(j.recipient, CASE j.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END)
@@ -20,6 +21,7 @@ export const messages = heldStatements({
 export const meetings = heldStatements({
   kind: 'meetings',
   table: 'meetings',
+  tenantTable: 'companies',
   open: OPEN_MEETING,
   description: `CASE WHEN j.wished THEN 'meeting' ELSE 'removal of the meeting' END || ', appointment of '
              || ${isoTime('j.start_at')}`,
@@ -30,6 +32,7 @@ const OPEN_TEST_MESSAGE = `j.state = 'scheduled'`;
 export const testMessages = heldStatements({
   kind: 'test-messages',
   table: 'test_messages',
+  tenantTable: 'companies',
   open: OPEN_TEST_MESSAGE,
   description: `j.channel || ' ' || j.message || ', to ' || j.recipient`,
 });
@@ -42,7 +45,7 @@ export const dropMessages = write('messages.drop_held', {
   sql: (input) => `
     WITH held AS MATERIALIZED (
       SELECT ${MESSAGE_KEY.map((column) => `m.${column}`).join(', ')}, ${messageAudit.image} AS before FROM messages m
-       WHERE ${openMessage('m')} AND ${isHeld('m')} AND ${ofCompany('m', input)} FOR NO KEY UPDATE
+       WHERE ${openMessage('m')} AND ${isHeld('m')} AND ${ofCompany('m', input, 'companies')} FOR NO KEY UPDATE
     ), m AS (
       UPDATE messages m
          SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
@@ -59,7 +62,7 @@ export const dropMeetings = write('meetings.drop_held', {
   sql: (input) => `
     WITH dropped AS (
       UPDATE meetings j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
-       WHERE ${OPEN_MEETING} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+       WHERE ${OPEN_MEETING} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });
@@ -69,7 +72,7 @@ export const dropTestMessages = write('test_messages.drop_held', {
   sql: (input) => `
     WITH dropped AS (
       UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, ended_at = ${input.now}
-       WHERE ${OPEN_TEST_MESSAGE} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+       WHERE ${OPEN_TEST_MESSAGE} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });

@@ -1,6 +1,5 @@
 import pg from 'pg';
-import type { Connection } from './database.ts';
-import { withOwnSession } from './session-settings.ts';
+import { type Connection, withOwnSession } from './connection.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

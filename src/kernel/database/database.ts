@@ -1,19 +1,17 @@
 import pg from 'pg';
 import { UnavailableError } from '../errors.ts';
 import type { Query } from '../sql/statement.ts';
+import { type Connection, sharesSessions } from './connection.ts';
 import { assertNotPast, deadlineError, isPast } from './deadline.ts';
 import { type OnBatch, PipelinedPool } from './pipelined-pool.ts';
 import type { Row } from './pipelined-transaction.ts';
 import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
-import { settingsSql, sharesSessions } from './session-settings.ts';
+import { settingsSql } from './session-settings.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import { TransactionConnection } from './transaction-connection.ts';
 
-/** `directUrl` is the server itself, if the connection is one of a pooler that may give each transaction another session. */
-export type Connection =
-  | { connectionString: string; directUrl?: string | undefined }
-  | { host: string; user: string; database: string };
+export type { Connection };
 
 type DatabaseOptions = {
   connection: Connection;

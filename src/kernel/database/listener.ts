@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import type { Connection } from './database.ts';
+import { type Connection, withOwnSession } from './connection.ts';
 import { PrimaryClient } from './primary-client.ts';
-import { withOwnSession } from './session-settings.ts';
 
 const MIN_RECONNECT_DELAY_MS = 500;
 const MAX_RECONNECT_DELAY_MS = 30_000;

@@ -1,5 +1,3 @@
-import type { Connection } from './database.ts';
-
 /**
  * Limits that the server enforces, so that a transaction ends even if the connection to this process is cut or stalls
  * in the middle of it. They end a connection whose peer is gone, and have no effect on a Unix socket.
@@ -12,16 +10,6 @@ const TCP_LIMITS = {
 };
 
 type Settings = Readonly<Record<string, string | number>>;
-
-/** Whether a pooler may give each transaction another session, and this one to another program afterwards. */
-export const sharesSessions = (connection: Connection): boolean =>
-  'connectionString' in connection && connection.directUrl !== undefined;
-
-/** Returns the connection past such a pooler. */
-export const withOwnSession = (connection: Connection): Connection =>
-  'connectionString' in connection && connection.directUrl !== undefined
-    ? { connectionString: connection.directUrl }
-    : connection;
 
 /**
  * Returns one statement that makes the settings for the session, or for one transaction if sessions are shared: a

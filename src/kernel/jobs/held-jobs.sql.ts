@@ -17,6 +17,8 @@ type HeldTable = {
   /** What a person calls these jobs. */
   kind: string;
   table: string;
+  /** The table of the companies. */
+  tenantTable: string;
   /** SQL condition of the rows `j` that wait for work. */
   open: string;
   /** SQL: what the row `j` is about, for a person. */
@@ -29,11 +31,11 @@ type HeldTable = {
 export const COMPANY_INPUTS = { company_id: 'uuid?' } as const satisfies Inputs;
 
 /** What a company has that is only partly imported, or partly removed, stays held. */
-export const ofCompany = (alias: string, input: { company_id: string }) =>
+export const ofCompany = (alias: string, input: { company_id: string }, tenantTable: string) =>
   `(${input.company_id} IS NULL OR ${alias}.company_id = ${input.company_id})
-         AND NOT EXISTS (SELECT FROM companies i WHERE i.id = ${alias}.company_id AND i.removal_started_at IS NOT NULL)`;
+         AND NOT EXISTS (SELECT FROM ${tenantTable} i WHERE i.id = ${alias}.company_id AND i.removal_started_at IS NOT NULL)`;
 
-export const heldStatements = ({ kind, table, open, description, due = 'j.due_at' }: HeldTable) => ({
+export const heldStatements = ({ kind, table, tenantTable, open, description, due = 'j.due_at' }: HeldTable) => ({
   /** Holds the jobs that were due by then. */
   hold: write(`${table}.hold`, {
     inputs: { due_until: 'timestamptz' },
@@ -50,14 +52,14 @@ export const heldStatements = ({ kind, table, open, description, due = 'j.due_at
     sql: (input) => `
     SELECT '${kind}' AS kind, c.name AS company, ${isoTime(due)} AS due_at, ${description} AS job,
            (count(*) OVER ())::int AS total
-      FROM ${table} j JOIN companies c ON c.id = j.company_id
-     WHERE ${open} AND ${isHeld('j')} AND ${ofCompany('j', input)} ORDER BY ${due} LIMIT ${input.limit}`,
+      FROM ${table} j JOIN ${tenantTable} c ON c.id = j.company_id
+     WHERE ${open} AND ${isHeld('j')} AND ${ofCompany('j', input, tenantTable)} ORDER BY ${due} LIMIT ${input.limit}`,
   }),
   release: write(`${table}.release_held`, {
     inputs: COMPANY_INPUTS,
     sql: (input) => `
     WITH released AS (
-      UPDATE ${table} j SET lease_until = NULL WHERE ${open} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+      UPDATE ${table} j SET lease_until = NULL WHERE ${open} AND ${isHeld('j')} AND ${ofCompany('j', input, tenantTable)} RETURNING 1
     )
     SELECT count(*)::int AS count FROM released`,
   }),

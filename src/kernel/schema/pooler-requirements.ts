@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { connectClient } from '../database/connect.ts';
-import type { Connection } from '../database/database.ts';
-import { sharesSessions } from '../database/session-settings.ts';
+import { type Connection, sharesSessions } from '../database/connection.ts';
 
 /** What a connection shows of the server behind it. */
 type Probe = { pid: number; server: string };
