@@ -31,7 +31,7 @@ export async function pendingMigrations(connection: Connection, migrations: Migr
   }
 }
 
-/** Applies the missing migrations. Concurrent processes wait for the first one and then find nothing to do. */
+/** Applies the missing migrations. Of concurrent processes one applies each, and the others wait for it. */
 export async function migrate(
   connection: Connection,
   migrations: Migration[],
