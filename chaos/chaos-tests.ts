@@ -14,6 +14,7 @@ import { pooler } from './pooler.ts';
 import { powerCut } from './power-cut.ts';
 import { slowPeers } from './slow-peers.ts';
 import { stalledDatabase } from './stalled-database.ts';
+import { upgrade } from './upgrade.ts';
 
 /** All chaos tests, in the order in which they run. */
 export const CHAOS_TESTS: readonly ChaosTest[] = [
@@ -29,6 +30,7 @@ export const CHAOS_TESTS: readonly ChaosTest[] = [
   eventLog,
   disk,
   migration,
+  upgrade,
   clock,
   retries,
   messages,
