@@ -3,7 +3,6 @@ import { connectClient } from '../../kernel/database/connect.ts';
 import type { Connection } from '../../kernel/database/database.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
 import { TABLE_TRAITS } from '../company-tables.ts';
-import { countHeld, type HeldCounts } from './held.ts';
 import { AnotherStateError, Difference, importTable, isPruned, type Pass, type TableTask } from './import-table.ts';
 import { type Manifest, readManifest, SECRETS } from './manifest.ts';
 import { openPassphraseBox, storeSecret } from './sealed-secrets.ts';
@@ -11,7 +10,10 @@ import { companyColumn, prepareSession, readColumns } from './table-columns.ts';
 import { readLines, verifyEntries } from './verify.ts';
 import { ZipReader } from './zip-reader.ts';
 
-/** A later migration that fills a column from others has to raise this: rows of older files would lack its values. */
+/**
+ * A later migration that fills a column from others has to raise this, or to add it to `filled` in TABLE_TRAITS: rows of
+ * older files would lack its values.
+ */
 const OLDEST_MIGRATION = 20;
 
 export type ImportOptions = {
@@ -25,7 +27,6 @@ export type ImportedCompany = Pick<Manifest, 'company' | 'tables' | 'secret_coun
   /** Whether the company was imported; false if it was there before. */
   changed: boolean;
   secretsImported: number;
-  held: HeldCounts;
 };
 
 /**
@@ -81,8 +82,7 @@ class Import {
     if (state === 'removing') throw new Error(`${company.name} is being removed here. Finish "company remove" first.`);
     const isNew = state !== 'complete';
     const secretsImported = await this.#explainDifferences(() => (isNew ? this.#store(tasks) : this.#compare(tasks)));
-    const held = await countHeld(this.#client, company.id);
-    return { company, tables, secret_count, changed: isNew, secretsImported, held };
+    return { company, tables, secret_count, changed: isNew, secretsImported };
   }
 
   /** Throws if the role may not import: it would otherwise fail after many rows. */
