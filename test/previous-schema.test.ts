@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
+import { closeFullEventPartition } from '../src/events/partitions.ts';
+import { purgeOldEvents } from '../src/events/retention.ts';
 import { connectClient } from '../src/kernel/database/connect.ts';
 import { readMigrations } from '../src/kernel/schema/migrations.ts';
 import { PREVIOUS_RELEASE_MIGRATION } from '../src/kernel/schema/previous-release.ts';
@@ -103,4 +105,9 @@ test('only the operations of a missing table answer 503, and only before its mig
   assert.equal((await company.get('/manage/test-messages')).status, 500);
   await app.sql('ALTER TABLE test_messages_later RENAME TO test_messages');
   assert.equal((await company.get('/manage/test-messages')).status, 200);
+});
+
+test('the hourly work of the event log does nothing that the schema of the previous release lacks', async () => {
+  assert.equal(await closeFullEventPartition(app.db), false);
+  assert.equal(await purgeOldEvents(app.db), 0);
 });
