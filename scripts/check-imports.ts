@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob, normalize } from 'node:path';
 import { CASE_GRANTS } from '../src/cases/grants.ts';
 import { COMPANY_GRANTS } from '../src/company/grants.ts';
+import { SEARCH_GRANTS } from '../src/search/grants.ts';
 import { WEBHOOK_GRANTS } from '../src/webhooks/grants.ts';
 
 /**
@@ -40,6 +41,7 @@ const RESOURCES: readonly string[] = [
   'company/customers',
   'company/tags',
   'events',
+  'search',
   'webhooks',
 ];
 
@@ -55,6 +57,8 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   { module: 'company/credentials/credential-lock.ts', usedBy: 'webhooks/endpoints/verbs.ts' },
   // A case is created together with its customer.
   { module: 'company/customers/{schema,verbs,statements.sql}.ts', usedBy: 'company/cases/*.ts' },
+  // The index of searches follows the event log.
+  { module: 'events/watermark.ts', usedBy: 'search/indexer.ts' },
   // Webhooks deliver what the event log shows.
   { module: 'events/*.ts', usedBy: 'webhooks/**/*.ts' },
 ];
@@ -72,19 +76,22 @@ const RULES: readonly Rule[] = [
   [
     'server/worker.ts',
     [
-      '{cases,events,kernel,webhooks}/**',
+      '{cases,events,kernel,search,webhooks}/**',
       'http/operation/response-retention.ts',
       'config.ts',
       'server/{audit-logs,mail-settings}.ts',
       `!${ROUTES}`,
     ],
   ],
-  ['server/app.ts', ['backup/metrics.ts', '{cases,company,events,http,kernel,webhooks}/**', 'server/audit-logs.ts']],
+  [
+    'server/app.ts',
+    ['backup/metrics.ts', '{cases,company,events,http,kernel,search,webhooks}/**', 'server/audit-logs.ts'],
+  ],
   [
     'server/**',
     [
       'config.ts',
-      '{cases,company,events,http,kernel,webhooks}/**',
+      '{cases,company,events,http,kernel,search,webhooks}/**',
       'backup/**',
       'postgres/bundled-postgres.ts',
       'server/**',
@@ -101,10 +108,10 @@ const RULES: readonly Rule[] = [
       'config.ts',
       'server/{audit-logs,company-removal,database-setup,database-urls,restored-database,service,start-summary,worker}.ts',
       'server/company-transfer/{export,held,import,sealed-secrets}.ts',
-      '{cases,company,events,kernel,webhooks}/**',
+      '{cases,company,events,kernel,search,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,
-      '!{cases,company,events,webhooks}/**/*.sql.ts',
+      '!{cases,company,events,search,webhooks}/**/*.sql.ts',
     ],
   ],
   ...RESOURCES.flatMap(resourceRules),
@@ -136,7 +143,7 @@ function resourceRules(folder: string): Rule[] {
 }
 
 /** The tables of the resources. The kernel and the HTTP layer get their names from the features. */
-const RESOURCE_TABLES = [...CASE_GRANTS, ...COMPANY_GRANTS, ...WEBHOOK_GRANTS].map(({ on }) => on);
+const RESOURCE_TABLES = [...CASE_GRANTS, ...COMPANY_GRANTS, ...SEARCH_GRANTS, ...WEBHOOK_GRANTS].map(({ on }) => on);
 const TABLE_USE = new RegExp(`\\b(?:FROM|INTO|UPDATE|JOIN)\\s+(${RESOURCE_TABLES.join('|')})\\b`, 'g');
 const NAMES_NO_TABLE = '{kernel,http}/**';
 

@@ -53,6 +53,8 @@ import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { phoneLibrary } from '../kernel/validation/phone.ts';
+import { SEARCH_GAUGES } from '../search/metrics.ts';
+import { searchRoutes } from '../search/routes.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
 import { WEBHOOK_GAUGES } from '../webhooks/metrics.ts';
@@ -165,7 +167,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryCounters: counters ?? new DeliveryCounters(),
     gatherMetrics,
     held: { bodies, responses, evictions },
-    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor), backupGauge(backupFolder)],
+    gauges: [
+      ...APPOINTMENT_GAUGES,
+      ...SEARCH_GAUGES,
+      ...WEBHOOK_GAUGES,
+      ...eventGauges(stallMonitor),
+      backupGauge(backupFolder),
+    ],
   });
   const required = migrations ?? (await readMigrations());
   const isReady = health(app, { db, clock, migrations: required, isStarted, logStalledSeconds });
@@ -188,6 +196,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
   });
+  await app.register(async (search) => searchRoutes(search, services));
   await app.register(manageRoutes, services);
   await app.register(async (manage) => {
     videoAccountRoutes(manage, services, secrets);

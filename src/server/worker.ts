@@ -22,6 +22,7 @@ import { JobWorker } from '../kernel/jobs/job-worker.ts';
 import { HOUR_MS, periodically } from '../kernel/periodic.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
+import { indexContinuously } from '../search/indexer.ts';
 import { webhookQueues } from '../webhooks/queues.ts';
 import { purgeEnded } from '../webhooks/retention.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
@@ -76,6 +77,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   ];
   await Promise.all(workers.map((worker) => worker.start()));
   const stopTransactionWatch = watchHalfSentTransactions(db, logger);
+  const stopIndexing = indexContinuously({ db, logger });
   const stopEventRetention = periodically({
     intervalMs: HOUR_MS,
     work: (signal) => purgeOldEvents(db, signal),
@@ -103,6 +105,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     await stopTransactionWatch();
+    await stopIndexing();
     await stopEventRetention();
     await stopWebhookRetention();
     await stopTestRetention();

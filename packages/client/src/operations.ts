@@ -629,6 +629,45 @@ export type AuditEvent = {
   after: Record<string, never> | null;
 };
 
+export type SearchKind = 'case' | 'customer' | 'entry' | 'interaction' | 'invoice' | 'appointment';
+
+export type SearchHitCase = {
+  id: string;
+  /** Null without the scope `cases:read` or `manage`. */
+  reference: string | null;
+};
+
+export type SearchPiece = {
+  text: string;
+  /** Whether the piece matches the search. */
+  match: boolean;
+};
+
+export type SearchFragment = {
+  /** The field of the record that the text is from. */
+  field: string;
+  /** The text around the first match, in pieces. Show each as text, never as HTML. */
+  pieces: SearchPiece[];
+};
+
+export type SearchHit = {
+  kind: SearchKind;
+  id: string;
+  case: SearchHitCase;
+  /** What the record is known by, such as a name or a number. */
+  title: string;
+  fragment: SearchFragment;
+  /** When an interaction happened, an appointment starts, an invoice is dated, another record was created. */
+  at: string;
+};
+
+export type SearchResult = {
+  /** The best hits first. */
+  hits: SearchHit[];
+  /** False while the index of the company is being built, so that records may be missing. */
+  complete: boolean;
+};
+
 export type Company = {
   id: string;
   name: string;
@@ -821,6 +860,7 @@ export type CompanyScope =
   | 'invoices:write'
   | 'appointments:read'
   | 'appointments:write'
+  | 'cases:read'
   | 'events:read'
   | 'webhooks'
   | 'manage';
@@ -926,6 +966,7 @@ export type Scope =
   | 'invoices:write'
   | 'appointments:read'
   | 'appointments:write'
+  | 'cases:read'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -1419,6 +1460,8 @@ export type ListInvoiceHistoryEntry = AuditEvent;
 
 export type ListApiKeyHistoryEntry = AuditEvent;
 
+export type SearchAnswer = SearchResult;
+
 export type GetCompanyAnswer = Company;
 
 export type UpdateCompanyAnswer = Company;
@@ -1630,6 +1673,7 @@ export type ApiClientSnapshot = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'cases:read'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -1834,6 +1878,7 @@ export type ApiKeySnapshot = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'cases:read'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -2703,6 +2748,18 @@ export type Operations = {
       keyId: string;
     };
     answer: ListApiKeyHistoryEntry[];
+  };
+  /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then hits in texts, then hits by the case; of equal ones the newest comes first. What is written is found within seconds; what is deleted is not found any more. */
+  search: {
+    input: {
+      /** Words in any order, each of which may be only the beginning of a word; a phone number, or its last digits; an email address or a part of it; the number of an invoice. Case, accents and leading zeros do not matter. */
+      q: string;
+      /** Only these kinds of records, separated by commas: `case`, `customer`, `entry`, `interaction`, `invoice`, `appointment`. By default all that the scopes of the credential allow. */
+      kinds?: string | undefined;
+      /** At most this many hits, up to 50. There are no further pages: add a word instead. */
+      limit?: number | undefined;
+    };
+    answer: SearchAnswer;
   };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
@@ -3787,6 +3844,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  search: { method: 'GET', path: '/search', query: ['q', 'kinds', 'limit'], headers: {}, bearer: true },
   getCompany: {
     method: 'GET',
     path: '/manage/company',

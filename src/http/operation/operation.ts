@@ -7,7 +7,7 @@ import { RequestDatabase } from '../../kernel/database/request-database.ts';
 import { BodyTooLargeError, NotFoundError } from '../../kernel/errors.ts';
 import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
-import type { Scope } from '../../kernel/scopes.ts';
+import type { Access } from '../../kernel/scopes.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -41,7 +41,7 @@ type Operation<P extends string, B extends TSchema> = {
   servedAlias?: { form: Alias; condition: string };
   /** The OpenAPI document has it only as an alias of other operations. */
   undocumented?: boolean;
-  access: Scope;
+  access: Access;
   /** Not one of the twelve specified operations. It requires Content-Type only if a body is sent. */
   extension?: boolean;
   tag: string;
@@ -222,8 +222,9 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** No API client can have the scope operator. Only OAuth schemes can list scopes. */
-const securityOf = (scope: Scope) => (scope === 'operator' ? [{ bearer: [] }] : [{ bearer: [] }, { oauth2: [scope] }]);
+/** No API client can have the scope operator. Only OAuth schemes can list scopes; one of the schemes is enough. */
+const securityOf = (access: Access) =>
+  access === 'operator' ? [{ bearer: [] }] : [{ bearer: [] }, ...[access].flat().map((scope) => ({ oauth2: [scope] }))];
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };

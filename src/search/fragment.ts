@@ -1,0 +1,83 @@
+import { matches, type TextWords, wordsOf } from './document.ts';
+import { digitRuns } from './phone-words.ts';
+import type { Term } from './query.ts';
+
+/** A piece of a fragment. Pieces instead of marks in one text: nothing in a record can look like a mark. */
+export type Piece = { text: string; match: boolean };
+export type Fragment = { field: string; pieces: Piece[] };
+
+/** About as many UTF-16 units of the text surround the first match. */
+const BEFORE = 60;
+const LENGTH = 200;
+const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[^\s\p{L}\p{N}\p{M}][\p{L}\p{N}\p{M}]+)*/gu;
+const PART = /[\p{L}\p{N}\p{M}]+/gu;
+
+type Range = { start: number; end: number };
+
+/** Returns the part of a text around the first match, with the matches marked; undefined if nothing matches. */
+export function fragmentOf(field: string, text: string, terms: readonly Term[], region: string): Fragment | undefined {
+  const ranges = matchingRanges(field, text, terms, region);
+  const [first] = ranges;
+  if (!first) return undefined;
+  const start = wordBoundary(text, Math.max(0, first.start - BEFORE), first.start);
+  const end = Math.max(first.end, wordBoundary(text, start + LENGTH, text.length));
+  return { field, pieces: piecesOf(text, ranges, { start, end }) };
+}
+
+/** Returns the beginning of a text, for a hit whose words are only in its case. */
+export const openingOf = (field: string, text: string): Fragment => ({
+  field,
+  pieces: piecesOf(text, [], { start: 0, end: wordBoundary(text, LENGTH, text.length) }),
+});
+
+/** The parts of the text that match a term, in order and without overlap. */
+function matchingRanges(field: string, text: string, terms: readonly Term[], region: string): Range[] {
+  const single = terms.flatMap(({ words, phone }) => [
+    ...words.map((word) => ({ words: [word] })),
+    ...(phone ? [{ words: ['\0'], phone }] : []),
+  ]);
+  const isMatch = (words: TextWords) => single.some((term) => matches(term, words));
+  const rangeOf = (index: number, part: string): Range => ({ start: index, end: index + part.length });
+  const isMatching = (part: string) => isMatch(wordsOf(field, part, region));
+  const chunks = [...text.matchAll(CHUNK)].flatMap(({ index, 0: chunk }) => {
+    const parts = [...chunk.matchAll(PART)].map((part) => rangeOf(index + part.index, part[0]));
+    const matching = parts.filter(({ start, end }) => isMatching(text.slice(start, end)));
+    return matching.length > 0 || !isMatching(chunk) ? matching : [rangeOf(index, chunk)];
+  });
+  const phones = digitRuns(text).flatMap(({ index, text: run }) => (isMatching(run) ? [rangeOf(index, run)] : []));
+  return withoutOverlap([...phones, ...chunks]);
+}
+
+function withoutOverlap(ranges: Range[]): Range[] {
+  const kept: Range[] = [];
+  for (const range of ranges.sort((a, b) => a.start - b.start || b.end - a.end)) {
+    if (range.start >= (kept.at(-1)?.end ?? 0)) kept.push(range);
+  }
+  return kept;
+}
+
+/** Returns the next place from `index` on, and at most `max`, that is not within a word or a pair of surrogates. */
+function wordBoundary(text: string, index: number, max: number): number {
+  if (index === 0 || index >= max) return Math.min(index, max);
+  const space = text.slice(index, max).search(/\s/);
+  return space < 0 || space > BEFORE ? boundaryOfCharacter(text, index) : index + space;
+}
+
+const boundaryOfCharacter = (text: string, index: number): number =>
+  /[\uDC00-\uDFFF]/.test(text[index] ?? '') ? index + 1 : index;
+
+function piecesOf(text: string, ranges: readonly Range[], { start, end }: Range): Piece[] {
+  const pieces: Piece[] = [];
+  const add = (from: number, to: number, match: boolean) => {
+    if (to > from) pieces.push({ text: text.slice(from, to), match });
+  };
+  let at = start;
+  for (const range of ranges) {
+    if (range.start < at || range.end > end) continue;
+    add(at, range.start, false);
+    add(range.start, range.end, true);
+    at = range.end;
+  }
+  add(at, end, false);
+  return pieces;
+}
