@@ -34,6 +34,7 @@ const RESOURCES: readonly string[] = [
   'cases/invoices',
   // An appointment owns its messages and its meeting.
   'cases/appointments',
+  'cases/timeline',
   'company/advisers',
   'company/cases',
   'company/companies',
@@ -55,6 +56,15 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   { module: 'webhooks/endpoints/audit.sql.ts', usedBy: 'company/credentials/*.sql.ts' },
   // Webhook endpoints are created and changed under the lock of the company's credentials.
   { module: 'company/credentials/credential-lock.ts', usedBy: 'webhooks/endpoints/verbs.ts' },
+  // The timeline shows what the records of a case show.
+  { module: 'cases/{interactions,invoices,appointments}/projection.sql.ts', usedBy: 'cases/timeline/*.sql.ts' },
+  {
+    module: 'cases/{interactions,invoices,invoices/payments,appointments}/schema.ts',
+    usedBy: 'cases/timeline/schema.ts',
+  },
+  { module: 'events/event-id.ts', usedBy: 'cases/timeline/*.ts' },
+  // The overview of a case shows what is outstanding.
+  { module: 'cases/invoices/projection.sql.ts', usedBy: 'company/cases/overview.sql.ts' },
   // A case is created together with its customer.
   { module: 'company/customers/{schema,verbs,statements.sql}.ts', usedBy: 'company/cases/*.ts' },
   // The index of searches follows the event log.

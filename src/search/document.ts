@@ -51,11 +51,16 @@ export function tsvector(row: DocumentRow, context: ContextRow | undefined, comp
   return [...lexemes].slice(0, MAX_LEXEMES).join(' ');
 }
 
-/** Whether the words of a query are those of a text, or begin them. */
+const begins = (known: ReadonlySet<string>, typed: string): boolean =>
+  known.has(typed) || (isPrefix(typed) && known.values().some((word) => word.startsWith(typed)));
+
+/** Whether one of the typed words is among the known ones, or begins one. */
+export const hasAny = (known: ReadonlySet<string>, typed: readonly string[]): boolean =>
+  typed.some((word) => begins(known, word));
+
+/** Whether a text with these words and phone numbers matches the term. */
 export function matches({ words, phone }: Term, { words: known, phones }: TextWords): boolean {
-  const list = [...known];
-  const has = (word: string) => known.has(word) || (isPrefix(word) && list.some((one) => one.startsWith(word)));
-  if (words.every(has)) return true;
+  if (words.every((word) => begins(known, word))) return true;
   if (!phone) return false;
-  return phone.starts.some(has) || phone.ends.some((end) => phones.some((digits) => digits.startsWith(end)));
+  return hasAny(known, phone.starts) || phone.ends.some((end) => phones.some((digits) => digits.startsWith(end)));
 }

@@ -1,6 +1,7 @@
-import { matches, type TextWords, wordsOf } from './document.ts';
+import { hasAny, matches, wordsOf } from './document.ts';
 import { digitRuns } from './phone-words.ts';
 import type { Term } from './query.ts';
+import { documentWords } from './words.ts';
 
 /** A piece of a fragment. Pieces instead of marks in one text: nothing in a record can look like a mark. */
 export type Piece = { text: string; match: boolean };
@@ -32,21 +33,26 @@ export const openingOf = (field: string, text: string): Fragment => ({
 
 /** The parts of the text that match a term, in order and without overlap. */
 function matchingRanges(field: string, text: string, terms: readonly Term[], region: string): Range[] {
-  const single = terms.flatMap(({ words, phone }) => [
-    ...words.map((word) => ({ words: [word] })),
-    ...(phone ? [{ words: ['\0'], phone }] : []),
-  ]);
-  const isMatch = (words: TextWords) => single.some((term) => matches(term, words));
+  const typed = terms.flatMap(({ words, phone }) => [...words, ...(phone?.starts ?? [])]);
+  const isMatching = (part: string) => hasAny(documentWords(part), typed);
   const rangeOf = (index: number, part: string): Range => ({ start: index, end: index + part.length });
-  const isMatching = (part: string) => isMatch(wordsOf(field, part, region));
   const chunks = [...text.matchAll(CHUNK)].flatMap(({ index, 0: chunk }) => {
-    const parts = [...chunk.matchAll(PART)].map((part) => rangeOf(index + part.index, part[0]));
-    const matching = parts.filter(({ start, end }) => isMatching(text.slice(start, end)));
-    return matching.length > 0 || !isMatching(chunk) ? matching : [rangeOf(index, chunk)];
+    if (!isMatching(chunk)) return [];
+    const parts = [...chunk.matchAll(PART)].filter(([part]) => isMatching(part));
+    return parts.length > 0 ? parts.map((part) => rangeOf(index + part.index, part[0])) : [rangeOf(index, chunk)];
   });
-  const phones = digitRuns(text).flatMap(({ index, text: run }) => (isMatching(run) ? [rangeOf(index, run)] : []));
-  return withoutOverlap([...phones, ...chunks]);
+  const phones = terms.flatMap(({ phone }) => (phone ? [{ words: [NEVER_A_WORD], phone }] : []));
+  const numbers = phones.length === 0 ? [] : digitRuns(text);
+  const matchingNumbers = numbers.filter(({ text: run }) =>
+    phones.some((term) => matches(term, wordsOf('', run, region))),
+  );
+  const ranges = [...matchingNumbers.map(({ index, text: run }) => rangeOf(index, run)), ...chunks];
+  // A postcode is also found by its words without the space.
+  if (ranges.length === 0 && hasAny(wordsOf(field, text, region).words, typed)) return [rangeOf(0, text)];
+  return withoutOverlap(ranges);
 }
+
+const NEVER_A_WORD = '\0';
 
 function withoutOverlap(ranges: Range[]): Range[] {
   const kept: Range[] = [];
@@ -59,8 +65,8 @@ function withoutOverlap(ranges: Range[]): Range[] {
 /** Returns the next place from `index` on, and at most `max`, that is not within a word or a pair of surrogates. */
 function wordBoundary(text: string, index: number, max: number): number {
   if (index === 0 || index >= max) return Math.min(index, max);
-  const space = text.slice(index, max).search(/\s/);
-  return space < 0 || space > BEFORE ? boundaryOfCharacter(text, index) : index + space;
+  const gap = /\s+/.exec(text.slice(index, Math.min(max, index + BEFORE)));
+  return gap ? index + gap.index + gap[0].length : boundaryOfCharacter(text, index);
 }
 
 const boundaryOfCharacter = (text: string, index: number): number =>

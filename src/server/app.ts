@@ -17,6 +17,8 @@ import { interactionRoutes } from '../cases/interactions/routes.ts';
 import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
+import { timelineRoutes } from '../cases/timeline/routes.ts';
+import { caseOverviewRoutes } from '../company/cases/overview.routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
 import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
@@ -195,6 +197,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     messageRoutes(cases, services);
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
+    caseOverviewRoutes(cases, services);
+    timelineRoutes(cases, services);
   });
   await app.register(async (search) => searchRoutes(search, services));
   await app.register(manageRoutes, services);

@@ -629,6 +629,104 @@ export type AuditEvent = {
   after: Record<string, never> | null;
 };
 
+export type Customer = {
+  id: string;
+  case_id: string;
+  title: string;
+  first_names: string;
+  last_name: string;
+  email: string | null;
+  phone: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type CaseCounts = {
+  entries: number | null;
+  interactions: number | null;
+  invoices: number | null;
+  appointments: number | null;
+};
+
+export type NextAppointment = {
+  id: string;
+  start_time: string;
+  end_time: string;
+  adviser_email: string;
+  location: string | null;
+};
+
+export type CaseBalance = {
+  /** What can still be paid. */
+  outstanding: number;
+  /** The part of it that was due before now. */
+  overdue: number;
+};
+
+export type CaseOverview = {
+  /** The {caseId} of the twelve operations. */
+  id: string;
+  reference: string;
+  /** In the order in which they were added. */
+  customers: Customer[];
+  created_at: string;
+  updated_at: string;
+  /** Without deleted records. Null if the credential may not read them. */
+  counts: CaseCounts;
+  /** The first one that has not begun and is not cancelled. Needs `appointments:read`. */
+  next_appointment: NextAppointment | null;
+  /** Of all invoices. Needs `invoices:read`. */
+  balance: CaseBalance | null;
+};
+
+export type TimelineKind = 'interaction' | 'appointment' | 'invoice' | 'payment' | 'change';
+
+export type TimelineInvoice = {
+  id: string;
+  invoice_number: string;
+  recipients_name: string;
+  date_created: string;
+  date_due: string;
+  total: number;
+  paid: number;
+  outstanding: number;
+  status: InvoiceStatus;
+};
+
+export type TimelineActor = {
+  type: 'key' | 'client' | 'operator' | 'worker';
+  id?: string;
+  name?: string;
+};
+
+export type TimelineRecord = {
+  type: string;
+  id: string;
+};
+
+export type TimelineChange = {
+  /** The id of the event. */
+  id: string;
+  /** The type of the record and the change. */
+  type: string;
+  at: string;
+  actor: TimelineActor;
+  request_id: string | null;
+  record: TimelineRecord;
+};
+
+export type TimelineEntry = {
+  /** The field that is not null. */
+  kind: TimelineKind;
+  /** When the interaction happened, the appointment starts, the invoice is dated, the payment was made, or the change was made. A change may be a moment late: then it has the time of the change after it. */
+  at: string;
+  interaction: Interaction | null;
+  appointment: Appointment | null;
+  invoice: TimelineInvoice | null;
+  payment: Payment | null;
+  change: TimelineChange | null;
+};
+
 export type SearchKind = 'case' | 'customer' | 'entry' | 'interaction' | 'invoice' | 'appointment';
 
 export type SearchHitCase = {
@@ -776,18 +874,6 @@ export type UpdateAdviserBody = {
 export type Removed = {
   id: string;
   removed_at: string;
-};
-
-export type Customer = {
-  id: string;
-  case_id: string;
-  title: string;
-  first_names: string;
-  last_name: string;
-  email: string | null;
-  phone: string | null;
-  created_at: string;
-  updated_at: string;
 };
 
 export type Case = {
@@ -1459,6 +1545,10 @@ export type ListInteractionHistoryEntry = AuditEvent;
 export type ListInvoiceHistoryEntry = AuditEvent;
 
 export type ListApiKeyHistoryEntry = AuditEvent;
+
+export type ReadCaseAnswer = CaseOverview;
+
+export type ReadTimelineEntry = TimelineEntry;
 
 export type SearchAnswer = SearchResult;
 
@@ -2749,6 +2839,30 @@ export type Operations = {
     };
     answer: ListApiKeyHistoryEntry[];
   };
+  /** Read a case. The case with its customers, how many records it has, its next appointment and its balance. */
+  readCase: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCaseAnswer;
+  };
+  /** Read the timeline of a case. Interactions, appointments with the states of their messages, invoices, payments and changes in one order, latest first. Deleted records are only shown by their changes. The header `Link` leads to the next page. */
+  readTimeline: {
+    input: {
+      /** Only these kinds, separated by commas: `interaction`, `appointment`, `invoice`, `payment`, `change`. By default all that the scopes of the credential allow. */
+      kinds?: string | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same kinds. */
+      cursor?: string | undefined;
+      /** The case. */
+      caseId: string;
+    };
+    answer: ReadTimelineEntry[];
+  };
   /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then hits in texts, then hits by the case; of equal ones the newest comes first. What is written is found within seconds; what is deleted is not found any more. */
   search: {
     input: {
@@ -3841,6 +3955,20 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     method: 'GET',
     path: '/manage/keys/{keyId}/history',
     query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  readCase: {
+    method: 'GET',
+    path: '/cases/{caseId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  readTimeline: {
+    method: 'GET',
+    path: '/cases/{caseId}/timeline',
+    query: ['kinds', 'limit', 'cursor'],
     headers: {},
     bearer: true,
   },

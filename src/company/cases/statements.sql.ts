@@ -12,15 +12,15 @@ import { listStatements } from '../list.sql.ts';
 
 const identity = { id: 'c.id', reference: 'c.reference' };
 const times = { created_at: isoTime('c.created_at'), updated_at: isoTime('c.updated_at') };
-const recordWith = (customers: string) =>
-  jsonObject({
-    ...identity,
-    customers: `(SELECT coalesce(json_agg(${customerRecord} ORDER BY ${CUSTOMER_ORDER}), '[]') FROM ${customers})`,
-    ...times,
-  });
-const record = recordWith(
+const fieldsWith = (customers: string) => ({
+  ...identity,
+  customers: `(SELECT coalesce(json_agg(${customerRecord} ORDER BY ${CUSTOMER_ORDER}), '[]') FROM ${customers})`,
+  ...times,
+});
+export const recordFields = fieldsWith(
   'customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL',
 );
+const record = jsonObject(recordFields);
 
 export const caseAudit = imageAuditLog({
   record: 'case',
@@ -79,7 +79,7 @@ export const insertCase = write('cases.insert', {
         origin: input.origin,
       })}
     )
-    SELECT ${recordWith('u')}::text FROM c`,
+    SELECT ${jsonObject(fieldsWith('u'))}::text FROM c`,
 });
 
 /** Null leaves the reference as it is. Returns no row if the case does not exist. */

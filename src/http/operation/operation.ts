@@ -59,6 +59,8 @@ type Operation<P extends string, B extends TSchema> = {
   record?: Omit<ReadableRecord, 'show'> & {
     show: (context: Context, params: Record<P, string>) => Promise<ShownRecord | string>;
   };
+  /** The response has a hash as its tag, and If-None-Match is answered, but no write accepts the tag. */
+  isTagged?: boolean;
   /**
    * Returns the JSON text of the response, with its version if it shows a record of a case. Must write only through `db`,
    * and nothing if the form has faults.
@@ -81,7 +83,7 @@ export function registerOperation<P extends string, B extends TSchema>(
   services: Services,
   operation: Operation<P, B>,
 ): void {
-  const { record } = operation;
+  const { record, isTagged = false } = operation;
   // A query changes what is shown, so a hash would not be the tag of the record.
   if (record && !record.currentVersion && operation.query) throw new Error(`${operation.id} needs versions.`);
   if (record) services.records.add(operation.path, record as ReadableRecord, operation.response);
@@ -99,7 +101,7 @@ export function registerOperation<P extends string, B extends TSchema>(
     return { key, ifMatch: expected !== undefined && changed ? { expected, record: changed } : undefined, isVersioned };
   };
   const respond = (request: FastifyRequest, answer: Answer): StoredResponse =>
-    toStoredResponse(answer, request, services.records.showsHashed(operation.response));
+    toStoredResponse(answer, request, isTagged || services.records.showsHashed(operation.response));
 
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
@@ -118,7 +120,7 @@ export function registerOperation<P extends string, B extends TSchema>(
         security: securityOf(operation.access),
         params: Type.Object(paramSchemas(operation.params)),
         ...(writes && { headers: IdempotencyHeaders }),
-        ...(record && { headers: NoneMatchHeaders }),
+        ...((record || isTagged) && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response },
@@ -153,7 +155,8 @@ export function registerOperation<P extends string, B extends TSchema>(
         }
         const { headers, body } = respond(request, answer);
         reply.headers(headers);
-        if (!record || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag)) return body;
+        if ((!record && !isTagged) || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag))
+          return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
