@@ -350,6 +350,8 @@ const REFERENCES: Record<string, string[]> = {
   // Events outlive their records, and writing them locks nothing. The same holds for stored responses.
   events: [],
   idempotency_keys: [],
+  search_progress: ['company_id'],
+  search_documents: [],
 };
 
 type Row = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { phoneNumber } from '../kernel/validation/phone.ts';
+import { parsePhone } from '../kernel/validation/phone.ts';
 
 /** Phone numbers in texts, however they were typed: `07700 900123`, `+44 (0)7700-900123`, `900123`. */
 
@@ -14,12 +14,9 @@ export type DigitRun = { index: number; text: string };
 export const digitRuns = (text: string): DigitRun[] =>
   [...text.matchAll(RUN)].map(({ index, 0: run }) => ({ index, text: run }));
 
-/** Without the zero of `+44 (0)7700`, and without leading zeros. */
-const digitsOf = (run: string) =>
-  run
-    .replace('(0)', '')
-    .replaceAll(/\D/g, '')
-    .replace(/^0+(?=\d)/, '');
+/** Without the zero of `+44 (0)7700`. */
+const digitsOf = (run: string) => run.replace('(0)', '').replaceAll(/\D/g, '');
+const withoutZeros = (digits: string) => digits.replace(/^0+(?=\d)/, '');
 const reversed = (digits: string) => [...digits].reverse().join('');
 
 /** What a number begins with when it is typed, and its digits from the last one to the first. */
@@ -29,10 +26,11 @@ export type PhoneWords = { starts: string[]; ends: string[] };
 export function storedPhones(text: string, region: string): PhoneWords {
   const words: PhoneWords = { starts: [], ends: [] };
   for (const run of digitRuns(text)) {
-    const digits = digitsOf(run.text);
+    const digits = withoutZeros(digitsOf(run.text));
     if (digits.length < MIN_STORED_DIGITS || digits.length > MAX_DIGITS) continue;
-    const international = phoneNumber(run.text, region)?.slice(1) ?? digits;
-    words.starts.push(...new Set([digits, international]));
+    const { e164, national } = parsePhone(run.text, region) ?? { e164: `+${digits}`, national: digits };
+    const international = e164.slice(1);
+    words.starts.push(...new Set([digits, national, international]));
     words.ends.push(reversed(international));
   }
   return words;
@@ -42,7 +40,8 @@ export function storedPhones(text: string, region: string): PhoneWords {
 export function typedPhone(run: string, region: string): PhoneWords | undefined {
   const digits = digitsOf(run);
   if (digits.length < MIN_TYPED_DIGITS || digits.length > MAX_DIGITS) return undefined;
-  const international = phoneNumber(run, region)?.slice(1);
-  const ways = [...new Set([digits, ...(international ? [international] : [])])];
-  return { starts: ways, ends: ways.map(reversed) };
+  const international = parsePhone(run, region)?.e164.slice(1);
+  const starts = [...new Set([withoutZeros(digits), ...(international ? [international] : [])])];
+  // The last digits of a number may begin with a zero.
+  return { starts, ends: [...new Set([digits, ...starts])].map(reversed) };
 }

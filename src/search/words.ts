@@ -20,7 +20,7 @@ export const fold = (text: string): string =>
     .replaceAll(UNDECOMPOSED, (letter) => LETTERS[letter] ?? letter);
 
 /** Scripts without spaces between words: each character is a word. */
-const IDEOGRAPH = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}]';
+const IDEOGRAPH = '(?=\\p{L})[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}]';
 const WORD = new RegExp(`${IDEOGRAPH}|(?:(?!${IDEOGRAPH})[\\p{L}\\p{N}])+`, 'gu');
 /** Words that single signs join: `O'Brien`, `INV-0042`, `john.smith@client.example`. */
 const CHUNK = /[\p{L}\p{N}]+(?:[^\s\p{L}\p{N}][\p{L}\p{N}]+)*/gu;
