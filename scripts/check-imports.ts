@@ -62,7 +62,7 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
     module: 'cases/{interactions,invoices,invoices/payments,appointments}/schema.ts',
     usedBy: 'cases/timeline/schema.ts',
   },
-  { module: 'events/event-id.ts', usedBy: 'cases/timeline/*.ts' },
+  { module: 'events/{event-id,schema}.ts', usedBy: 'cases/timeline/*.ts' },
   // The overview of a case shows what is outstanding.
   { module: 'cases/invoices/projection.sql.ts', usedBy: 'company/cases/overview.sql.ts' },
   // A case is created together with its customer.

@@ -36,28 +36,47 @@ SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.
 
 -- search.find_documents (reads; pool: search)
 WITH q AS MATERIALIZED (
-  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity,
-         replace($3::text, '@', p.company_number::text)::tsquery AS identity_exact,
-         replace($4::text, '@', p.company_number::text)::tsquery AS own,
-         replace($5::text, '@', p.company_number::text)::tsquery AS own_exact,
-         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere
+  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
+         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
+         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
+         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
+         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_exact,
+         replace($7::text, '@', p.company_number::text)::tsquery AS anywhere_begun,
+         replace($8::text, '@', p.company_number::text)::tsquery AS anywhere_prefix
     FROM search_progress p WHERE p.company_id = $1::uuid
-), known AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own FROM q))::int * 1 AS rank FROM search_documents d
-   WHERE d.words @@ (SELECT identity FROM q) AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
 ), newest AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own FROM q))::int * 1 AS rank
-    FROM unnest($7::text[]) AS k (kind) CROSS JOIN LATERAL (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($9::text[]) AS k (kind) CROSS JOIN LATERAL (
       SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($7::text[])) d
-   WHERE d.words @@ (SELECT anywhere FROM q)
-), further AS (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own FROM q))::int * 1 AS rank FROM search_documents d
-   WHERE (SELECT count(*) FROM known) + (SELECT count(*) FROM newest) < $8::int
-     AND d.words @@ (SELECT anywhere FROM q) AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($9::text[])) d
+   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
+), known AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5 AND d.words @@ (SELECT identity_exact FROM q) AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), recent AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($9::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($9::text[])) d
+   WHERE (SELECT count(*) BETWEEN 3 AND $10::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
+), first AS MATERIALIZED (
+  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
+), whole AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) < $10::int AND d.words @@ (SELECT anywhere_exact FROM q) AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), known_begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $10::int AND d.words @@ (SELECT identity_begun FROM q) AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $10::int AND d.words @@ (SELECT anywhere_begun FROM q) AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), found AS MATERIALIZED (
+  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
+), prefixed AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found) AND d.words @@ (SELECT anywhere_prefix FROM q) AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
 ), best AS (
-  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM further
-   ORDER BY rank DESC, at DESC, id DESC LIMIT $8::int
+  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $10::int
 )
 SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
   FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;

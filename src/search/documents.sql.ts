@@ -86,6 +86,11 @@ export const IDENTITY_FIELDS: ReadonlySet<string> = new Set([
   ...['invoice_number', 'recipients_name'],
 ]);
 
+/** The kinds of records that have such a field. */
+export const NAMED_KINDS: ReadonlySet<Kind> = new Set(
+  KINDS.filter((kind) => Object.keys(SOURCES[kind].fields).some((field) => IDENTITY_FIELDS.has(field))),
+);
+
 const entries = Object.entries(SOURCES) as [Kind, Source][];
 const idOf = ({ alias }: Source) => `${alias}.id`;
 

@@ -43,21 +43,37 @@ export const lexeme = (company: number | string, sign: keyof typeof SIGNS, word:
 /** Whether a word of a query also matches longer words. */
 export const isPrefix = (word: string): boolean => word.length > 1;
 
-type Scope = {
+/**
+ * `exact`: whole words. `begun`: the last word may go on, as while it is typed. `prefix`: every word may. The index reads
+ * everything that begins with a word, so the later ones are for searches that have found too little.
+ */
+export type Mode = 'exact' | 'begun' | 'prefix';
+
+/** Fewer digits begin too many phone numbers. */
+const MIN_NARROW_DIGITS = 7;
+
+type Place = {
   company: number | string;
+  /** Where each word may be found. */
   signs: readonly (keyof typeof SIGNS)[];
+  /** Only documents of these kinds. */
   kinds?: readonly string[] | undefined;
-  exact?: boolean;
+  mode: Mode;
 };
 
-/** Returns a tsquery. `signs`: where each word may be found. `kinds`: only documents of these kinds. */
-export function tsquery(terms: readonly Term[], { company, signs, kinds, exact = false }: Scope): string {
-  const anywhere = (word: string, prefix: boolean) =>
+/** Returns a query of PostgreSQL. */
+export function tsquery(terms: readonly Term[], { company, signs, kinds, mode }: Place): string {
+  const oneOf = (word: string, prefix: boolean) =>
     `(${signs.map((sign) => `${lexeme(company, sign, word)}${prefix ? ':*' : ''}`).join(' | ')})`;
-  const parts = terms.map(({ words, phone }) => {
-    const all = words.map((word) => anywhere(word, !exact && isPrefix(word))).join(' & ');
+  const parts = terms.map(({ words, phone }, nth) => {
+    const isLast = nth === terms.length - 1;
+    // Of a typed number only the last group can be incomplete.
+    const mayGoOn = (i: number) => i === words.length - 1 && (mode === 'prefix' || (mode === 'begun' && isLast));
+    const all = words.map((word, i) => oneOf(word, isPrefix(word) && mayGoOn(i))).join(' & ');
     if (!phone) return `(${all})`;
-    const starts = phone.starts.map((start) => anywhere(start, !exact));
+    const starts = phone.starts.map((start) =>
+      oneOf(start, start.length >= MIN_NARROW_DIGITS || mode === 'prefix' || (mode === 'begun' && isLast)),
+    );
     const ends = phone.ends.map((digits) => `${lexeme(company, 'phone', digits)}:*`);
     return `(${[`(${all})`, ...starts, ...ends].join(' | ')})`;
   });

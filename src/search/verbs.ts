@@ -11,10 +11,10 @@ import {
   textsOf,
   wordsOf,
 } from './document.ts';
-import { KINDS, type Kind, loadContexts, loadDocuments } from './documents.sql.ts';
+import { KINDS, type Kind, NAMED_KINDS, loadContexts, loadDocuments } from './documents.sql.ts';
 import { fragmentOf, openingOf } from './fragment.ts';
 import { columnsOf } from './indexer.ts';
-import { MAX_TERMS, parseQuery, type Term, tsquery } from './query.ts';
+import { MAX_TERMS, type Mode, parseQuery, type Term, tsquery } from './query.ts';
 import { DEFAULT_HITS, MAX_HITS, type SearchHit, type SearchQuery } from './schema.ts';
 import { COMPANY_PLACEHOLDER, findDocuments } from './statements.sql.ts';
 
@@ -76,14 +76,23 @@ function readLimit(value: string): number {
   return Number(value);
 }
 
+/** A query of PostgreSQL that matches nothing. */
+const NOTHING = '';
+
 function queriesOf(terms: readonly Term[], kinds: readonly Kind[], readsCases: boolean) {
+  const signs = readsCases ? (['own', 'context'] as const) : (['own'] as const);
   const base = { company: COMPANY_PLACEHOLDER, kinds: kinds.length < KINDS.length ? kinds : undefined };
+  // Interactions and appointments have no name: the index would be read for nothing.
+  const named = kinds.some((kind) => NAMED_KINDS.has(kind));
+  const identity = (mode: Mode) => (named ? tsquery(terms, { ...base, signs: ['identity'], mode }) : NOTHING);
   return {
-    identity: tsquery(terms, { ...base, signs: ['identity'] }),
-    identity_exact: tsquery(terms, { ...base, signs: ['identity'], exact: true }),
-    own: tsquery(terms, { ...base, signs: ['own'] }),
-    own_exact: tsquery(terms, { ...base, signs: ['own'], exact: true }),
-    anywhere: tsquery(terms, { ...base, signs: readsCases ? ['own', 'context'] : ['own'] }),
+    identity_exact: identity('exact'),
+    identity_begun: identity('begun'),
+    own_exact: tsquery(terms, { ...base, signs: ['own'], mode: 'exact' }),
+    own_begun: tsquery(terms, { ...base, signs: ['own'], mode: 'begun' }),
+    anywhere_exact: tsquery(terms, { ...base, signs, mode: 'exact' }),
+    anywhere_begun: tsquery(terms, { ...base, signs, mode: 'begun' }),
+    anywhere_prefix: tsquery(terms, { ...base, signs, mode: 'prefix' }),
   };
 }
 

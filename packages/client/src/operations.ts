@@ -693,26 +693,16 @@ export type TimelineInvoice = {
   status: InvoiceStatus;
 };
 
-export type TimelineActor = {
-  type: 'key' | 'client' | 'operator' | 'worker';
-  id?: string;
-  name?: string;
-};
-
-export type TimelineRecord = {
-  type: string;
-  id: string;
-};
-
 export type TimelineChange = {
   /** The id of the event. */
   id: string;
   /** The type of the record and the change. */
   type: string;
   at: string;
-  actor: TimelineActor;
+  /** Who made the change. */
+  actor: AuditEventActor;
   request_id: string | null;
-  record: TimelineRecord;
+  record: AuditEventRecord;
 };
 
 export type TimelineEntry = {

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { Event } from '../../events/schema.ts';
 import { instant, nullable, POSITIVE_INTEGER_PATTERN, uuid } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 import { Appointment } from '../appointments/schema.ts';
@@ -63,22 +64,9 @@ const change = Type.Object(
     id: Type.String({ description: 'The id of the event.', examples: ['evt_3q2-7wE9mXr0cVb1kqvJ5w'] }),
     type: Type.String({ description: 'The type of the record and the change.', examples: ['interaction.updated'] }),
     at: instant(),
-    actor: Type.Object(
-      {
-        type: Type.Unsafe<'key' | 'client' | 'operator' | 'worker'>({
-          type: 'string',
-          enum: ['key', 'client', 'operator', 'worker'],
-        }),
-        id: Type.Optional(Type.String()),
-        name: Type.Optional(Type.String()),
-      },
-      { title: 'TimelineActor', additionalProperties: false },
-    ),
+    actor: Event.properties.actor,
     request_id: nullable(Type.String()),
-    record: Type.Object(
-      { type: Type.String(), id: Type.String() },
-      { title: 'TimelineRecord', additionalProperties: false },
-    ),
+    record: Event.properties.record,
   },
   { title: 'TimelineChange', additionalProperties: false },
 );
