@@ -12,6 +12,7 @@ import { overload } from './overload.ts';
 import { powerCut } from './power-cut.ts';
 import { slowPeers } from './slow-peers.ts';
 import { stalledDatabase } from './stalled-database.ts';
+import { upgrade } from './upgrade.ts';
 
 /** All chaos tests, in the order in which they run. */
 export const CHAOS_TESTS: readonly ChaosTest[] = [
@@ -25,6 +26,7 @@ export const CHAOS_TESTS: readonly ChaosTest[] = [
   eventLog,
   disk,
   migration,
+  upgrade,
   clock,
   retries,
   messages,

@@ -13,12 +13,13 @@ SELECT c.id, $1::int, $2::bigint, '00000000-0000-0000-0000-000000000000'::uuid
 
 -- search.changed_records (reads; pool: short)
 WITH e AS MATERIALIZED (
-  SELECT e.position, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id FROM events e
+  SELECT e.position, e.type, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id FROM events e
    WHERE e.company_id = $1::uuid AND e.position > $2::bigint AND e.position <= $3::bigint
    ORDER BY e.position LIMIT $4::int
 )
 SELECT DISTINCT e.record, e.case_id, e.record_id, (SELECT max(position) FROM e)::text AS last_position,
-       (SELECT count(*)::int FROM e) AS events
+       (SELECT count(*)::int FROM e) AS events,
+       (SELECT bool_or(e.type = 'case_kind.updated') FROM e) AS has_renamed_kind
   FROM e;
 
 -- search.claim_company (writes; pool: short)
@@ -127,24 +128,24 @@ SELECT c.id AS case_id, c.reference,
 WITH k AS MATERIALIZED (
   SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[]) AS k (kind, case_id, id)
 )
-SELECT k.kind, k.case_id, k.id, to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('reference', c.reference)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('reference', c.reference, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'external_id', c.external_id)::text AS fields
   FROM k JOIN cases c ON c.company_id = $1::uuid
     AND c.id = k.case_id AND c.id = k.id AND true
  WHERE k.kind = 'case'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('name', concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')), 'email', u.email, 'phone', u.phone)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('name', concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')), 'email', u.email, 'phone', u.phone, 'external_id', u.external_id)::text AS fields
   FROM k JOIN customers u ON u.company_id = $1::uuid
     AND u.case_id = k.case_id AND u.id = k.id AND u.removed_at IS NULL
  WHERE k.kind = 'customer'
  UNION ALL
 SELECT k.kind, k.case_id, k.id, to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('name', concat_ws(' ', nullif(p.title, ''), nullif(p.first_names, ''), nullif(p.middle_names, ''), nullif(p.last_name, '')), 'other_names', concat_ws(' ', nullif(p.known_as, ''), nullif(p.preferred_name, ''), nullif(p.alias, '')), 'email', p.email, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'address', (SELECT concat_ws(' ', nullif(a.address_1, ''), nullif(a.address_2, ''), nullif(a.address_3, '')) FROM addresses a
     WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id), 'postcode', (SELECT a.postcode FROM addresses a
-    WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id), 'occupation', p.occupation, 'tags', array_to_string(p.tags || p.custom_tags, ' '))::text AS fields
+    WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id), 'occupation', p.occupation, 'external_id', p.external_id, 'tags', array_to_string(p.tags || p.custom_tags, ' '))::text AS fields
   FROM k JOIN people p ON p.company_id = $1::uuid
     AND p.case_id = k.case_id AND p.id = k.id AND p.deleted_at IS NULL
  WHERE k.kind = 'entry'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'type', i.type)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'type', i.type, 'external_id', i.external_id)::text AS fields
   FROM k JOIN interactions i ON i.company_id = $1::uuid
     AND i.case_id = k.case_id AND i.id = k.id AND i.deleted_at IS NULL
  WHERE k.kind = 'interaction'
@@ -152,12 +153,12 @@ SELECT k.kind, k.case_id, k.id, to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-
 SELECT k.kind, k.case_id, k.id, to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'items', (SELECT string_agg(t.description, E'\n' ORDER BY t.position)
     FROM (SELECT t.description, t.position FROM invoice_items t
            WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
-             AND t.cancelled_at IS NULL ORDER BY t.position LIMIT 200) t), 'total', v.total::text)::text AS fields
+             AND t.cancelled_at IS NULL ORDER BY t.position LIMIT 200) t), 'total', v.total::text, 'external_id', v.external_id)::text AS fields
   FROM k JOIN invoices v ON v.company_id = $1::uuid
     AND v.case_id = k.case_id AND v.id = k.id AND true
  WHERE k.kind = 'invoice'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('notes', a.notes, 'location', a.location, 'type', a.type, 'email_recipient', a.email_recipient, 'sms_recipient', a.sms_recipient, 'adviser_email', a.adviser_email)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('notes', a.notes, 'location', a.location, 'type', a.type, 'email_recipient', a.email_recipient, 'sms_recipient', a.sms_recipient, 'adviser_email', a.adviser_email, 'external_id', a.external_id)::text AS fields
   FROM k JOIN appointments a ON a.company_id = $1::uuid
     AND a.case_id = k.case_id AND a.id = k.id AND a.deleted_at IS NULL
  WHERE k.kind = 'appointment';

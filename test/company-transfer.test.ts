@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -315,6 +315,35 @@ test('a file goes into a later schema, whose new columns have their defaults', a
   const { code, err } = await run(target, 'import', file);
   assert.equal(code, 0, err);
   assert.deepEqual(await target.sql('SELECT DISTINCT priority FROM cases'), [{ priority: 3 }]);
+});
+
+test('a case of a file from before 0028 was opened when it was created, and is open', async () => {
+  const target = await openTarget();
+  const columns = ['opened_at', 'closed_at', 'state', 'kind_id', 'responsible_adviser_id', 'external_id'];
+  type Tables = { tables: { table: string; columns: string[] }[] };
+  let cases = '';
+  const older = await changed(fileWithSecrets, {
+    'cases.jsonl': (text) => {
+      cases = text.replaceAll(/^.+$/gm, (line) => {
+        const kept = Object.entries(JSON.parse(line)).filter(([name]) => !columns.includes(name));
+        return JSON.stringify(Object.fromEntries(kept));
+      });
+      return cases;
+    },
+    'manifest.json': (text) => {
+      const manifest: Tables = JSON.parse(text);
+      const tables = manifest.tables.map((one) => {
+        if (one.table !== 'cases') return one;
+        const kept = one.columns.filter((name) => !columns.includes(name));
+        return { ...one, columns: kept, bytes: Buffer.byteLength(cases), sha256: hash('sha256', cases) };
+      });
+      return JSON.stringify({ ...manifest, tables, migration: '0023_first_organizers.sql' });
+    },
+  });
+  const { code, err } = await run(target, 'import', older, ...sealed);
+  assert.equal(code, 0, err);
+  const opened = 'SELECT count(*)::int AS n FROM cases WHERE opened_at = created_at AND closed_at IS NULL';
+  assert.deepEqual(await target.sql(opened), await target.sql('SELECT count(*)::int AS n FROM cases'));
 });
 
 test('rows of another company in a file are refused', async () => {

@@ -26,11 +26,20 @@ const inCase = (alias: string) => ({ alias, caseId: `${alias}.case_id` });
 const SOURCES = {
   case: {
     ...{ table: 'cases', alias: 'c', caseId: 'c.id', at: 'c.created_at', isLive: 'true' },
-    fields: { reference: 'c.reference' },
+    fields: {
+      reference: 'c.reference',
+      kind: '(SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id)',
+      external_id: 'c.external_id',
+    },
   },
   customer: {
     ...{ table: 'customers', ...inCase('u'), at: 'u.created_at', isLive: 'u.removed_at IS NULL' },
-    fields: { name: joined('u.title', 'u.first_names', 'u.last_name'), email: 'u.email', phone: 'u.phone' },
+    fields: {
+      name: joined('u.title', 'u.first_names', 'u.last_name'),
+      email: 'u.email',
+      phone: 'u.phone',
+      external_id: 'u.external_id',
+    },
   },
   entry: {
     ...{ table: 'people', ...inCase('p'), at: 'p.created_at', isLive: 'p.deleted_at IS NULL' },
@@ -45,12 +54,19 @@ const SOURCES = {
       postcode: `(SELECT a.postcode FROM addresses a
         WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id)`,
       occupation: 'p.occupation',
+      external_id: 'p.external_id',
       tags: `array_to_string(p.tags || p.custom_tags, ' ')`,
     },
   },
   interaction: {
     ...{ table: 'interactions', ...inCase('i'), at: 'i.happened_at', isLive: 'i.deleted_at IS NULL' },
-    fields: { notes: 'i.notes', sender: 'i.sender', recipient: 'i.recipient', type: 'i.type' },
+    fields: {
+      notes: 'i.notes',
+      sender: 'i.sender',
+      recipient: 'i.recipient',
+      type: 'i.type',
+      external_id: 'i.external_id',
+    },
   },
   invoice: {
     ...{ table: 'invoices', ...inCase('v'), at: 'v.date_created', isLive: 'true' },
@@ -62,6 +78,7 @@ const SOURCES = {
                WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
                  AND t.cancelled_at IS NULL ORDER BY t.position LIMIT ${MAX_ITEMS}) t)`,
       total: 'v.total::text',
+      external_id: 'v.external_id',
     },
   },
   appointment: {
@@ -73,6 +90,7 @@ const SOURCES = {
       email_recipient: 'a.email_recipient',
       sms_recipient: 'a.sms_recipient',
       adviser_email: 'a.adviser_email',
+      external_id: 'a.external_id',
     },
   },
 } satisfies Record<string, Source>;
@@ -83,13 +101,8 @@ export const KINDS = Object.keys(SOURCES) as Kind[];
 /** The fields by which people know a record: a hit in them comes before a hit in a text. */
 export const IDENTITY_FIELDS: ReadonlySet<string> = new Set([
   ...['reference', 'name', 'other_names', 'email', 'phone', 'tel_1', 'tel_2', 'address', 'postcode'],
-  ...['invoice_number', 'recipients_name'],
+  ...['invoice_number', 'recipients_name', 'external_id'],
 ]);
-
-/** The kinds of records that have such a field. */
-export const NAMED_KINDS: ReadonlySet<Kind> = new Set(
-  KINDS.filter((kind) => Object.keys(SOURCES[kind].fields).some((field) => IDENTITY_FIELDS.has(field))),
-);
 
 const entries = Object.entries(SOURCES) as [Kind, Source][];
 const idOf = ({ alias }: Source) => `${alias}.id`;

@@ -62,7 +62,14 @@ const indexStep = (db: Database, watermark: string): Promise<boolean> =>
     return true;
   });
 
-type ChangedRecord = { record: string; case_id: string; record_id: string; last_position: string; events: number };
+type ChangedRecord = {
+  record: string;
+  case_id: string;
+  record_id: string;
+  last_position: string;
+  events: number;
+  has_renamed_kind: boolean;
+};
 
 async function followEvents(tx: Executor, claim: Claim, watermark: string): Promise<void> {
   const { company_id, position } = claim;
@@ -86,7 +93,9 @@ async function followEvents(tx: Executor, claim: Claim, watermark: string): Prom
   await indexCases(tx, claim, [...cases]);
   const [first] = changed;
   const reached = first && first.events === MAX_EVENTS ? first.last_position : watermark;
-  await tx.queryRows(sql.advance({ company_id, position: reached, built_to: null }));
+  // All cases of a kind are found by its name.
+  const builtTo = first?.has_renamed_kind ? sql.NOTHING_BUILT_ID : null;
+  await tx.queryRows(sql.advance({ company_id, position: reached, built_to: builtTo }));
 }
 
 async function buildCases(tx: Executor, claim: Claim, after: string): Promise<void> {

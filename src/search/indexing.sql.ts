@@ -1,7 +1,8 @@
 import { read, write } from '../kernel/sql/statement.ts';
 
 /** A case id that precedes all others: nothing is built yet. */
-const NOTHING_BUILT = `'00000000-0000-0000-0000-000000000000'::uuid`;
+export const NOTHING_BUILT_ID = '00000000-0000-0000-0000-000000000000';
+const NOTHING_BUILT = `'${NOTHING_BUILT_ID}'::uuid`;
 
 /**
  * Adds the companies that are not indexed yet, and begins anew for those whose words are of an earlier edition. What is
@@ -40,12 +41,13 @@ export const changedRecords = read('search.changed_records', {
   inputs: { company_id: 'uuid', after: 'bigint', watermark: 'bigint', limit: 'int' },
   sql: (input) => `
     WITH e AS MATERIALIZED (
-      SELECT e.position, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id FROM events e
+      SELECT e.position, e.type, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id FROM events e
        WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.watermark}
        ORDER BY e.position LIMIT ${input.limit}
     )
     SELECT DISTINCT e.record, e.case_id, e.record_id, (SELECT max(position) FROM e)::text AS last_position,
-           (SELECT count(*)::int FROM e) AS events
+           (SELECT count(*)::int FROM e) AS events,
+           (SELECT bool_or(e.type = 'case_kind.updated') FROM e) AS has_renamed_kind
       FROM e`,
 });
 

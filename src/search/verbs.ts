@@ -11,7 +11,7 @@ import {
   textsOf,
   wordsOf,
 } from './document.ts';
-import { KINDS, type Kind, NAMED_KINDS, loadContexts, loadDocuments } from './documents.sql.ts';
+import { KINDS, type Kind, loadContexts, loadDocuments } from './documents.sql.ts';
 import { fragmentOf, openingOf } from './fragment.ts';
 import { columnsOf } from './indexer.ts';
 import { MAX_TERMS, type Mode, parseQuery, type Term, tsquery } from './query.ts';
@@ -82,8 +82,8 @@ const NOTHING = '';
 function queriesOf(terms: readonly Term[], kinds: readonly Kind[], readsCases: boolean) {
   const signs = readsCases ? (['own', 'context'] as const) : (['own'] as const);
   const base = { company: COMPANY_PLACEHOLDER, kinds: kinds.length < KINDS.length ? kinds : undefined };
-  // Interactions and appointments have no name: the index would be read for nothing.
-  const named = kinds.some((kind) => NAMED_KINDS.has(kind));
+  // Interactions and appointments have no name, and their external ids are found as other words are.
+  const named = kinds.some((kind) => !['interaction', 'appointment'].includes(kind));
   const identity = (mode: Mode) => (named ? tsquery(terms, { ...base, signs: ['identity'], mode }) : NOTHING);
   return {
     identity_exact: identity('exact'),

@@ -32,6 +32,7 @@ export const COMPANY_TABLES = [
   'addresses',
   'customers',
   'cases',
+  'case_kinds',
   'advisers',
   'custom_tags',
   'events',
@@ -45,6 +46,8 @@ type TableTraits = {
   circular?: readonly string[];
   /** SQL: the order in which no row refers to a later one; by default the primary key. */
   order?: string;
+  /** SQL by column: the value, from other columns of the row, that an import stores if an older file lacks the column. */
+  filled?: Readonly<Record<string, string>>;
   /** Whether old rows are deleted after a time. */
   isPruned?: true;
   /** Whether callers are authenticated by it. */
@@ -64,6 +67,7 @@ export const TABLE_TRAITS: Readonly<Partial<Record<CompanyTable, TableTraits>>> 
   webhook_endpoints: { openJob: 'true', isPruned: true },
   meetings: { openJob: `state = 'pending'` },
   advisers: { circular: ['video_provider', 'video_account_id'] },
+  cases: { filled: { opened_at: 'created_at' } },
   tokens: { isCredential: true, isPruned: true },
   client_rotations: { isCredential: true },
   clients: { isCredential: true },

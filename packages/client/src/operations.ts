@@ -184,6 +184,8 @@ export type AddressBookEntry = {
   id: string;
   entity_id: 'person';
   data: Person;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -193,9 +195,20 @@ export type Deleted = {
   deleted_at: string;
 };
 
+export type ExternalIdBody = {
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+};
+
+export type ExternalId = {
+  id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+};
+
 export type InteractionType = 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
 
-export type Interaction = {
+export type ListedInteraction = {
   id: string;
   /** Kind of contact; case-sensitive. */
   type: InteractionType;
@@ -230,6 +243,24 @@ export type InteractionRecord = {
   recipient: string;
   customer_case_id: string;
   when: string;
+};
+
+export type Interaction = {
+  id: string;
+  /** Kind of contact; case-sensitive. */
+  type: InteractionType;
+  notes: string;
+  sender: string | null;
+  recipient: string;
+  customer_case_id: string;
+  /** Wall time of the company. */
+  when: string;
+  /** Display icon name. */
+  icon: string;
+  /** Display form of type. */
+  formatted_type: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
 };
 
 export type InvoiceStatus = 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
@@ -372,6 +403,8 @@ export type Invoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   /** The sum of the payments that are not reversed. */
   paid: number;
   /** The amount that can still be paid; 0 if the invoice is cancelled. */
@@ -492,6 +525,8 @@ export type Appointment = {
   join_url: string | null;
   /** The address at the time of the booking. */
   adviser_email: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
 };
 
 export type UpdateAppointmentBody = {
@@ -629,9 +664,13 @@ export type AuditEvent = {
   after: Record<string, never> | null;
 };
 
+export type CaseState = 'open' | 'closed' | 'archived';
+
 export type Customer = {
   id: string;
   case_id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   title: string;
   first_names: string;
   last_name: string;
@@ -666,7 +705,17 @@ export type CaseBalance = {
 export type CaseOverview = {
   /** The {caseId} of the twelve operations. */
   id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
   /** In the order in which they were added. */
   customers: Customer[];
   created_at: string;
@@ -771,6 +820,11 @@ export type Company = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  legal_name: string | null;
+  address: string | null;
+  company_number: string | null;
+  tax_number: string | null;
+  currency: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -801,6 +855,16 @@ export type UpdateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** The registered name. */
+  legal_name?: string | null | undefined;
+  /** The address on paper; it may have several lines. */
+  address?: string | null | undefined;
+  /** The number in the register of companies. */
+  company_number?: string | null | undefined;
+  /** The number for VAT or another tax. */
+  tax_number?: string | null | undefined;
+  /** ISO 4217 code of the currency of its invoices. It describes them and converts nothing. */
+  currency?: string | null | undefined;
 };
 
 export type CreateCompanyBody = {
@@ -829,6 +893,16 @@ export type CreateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** The registered name. */
+  legal_name?: string | null | undefined;
+  /** The address on paper; it may have several lines. */
+  address?: string | null | undefined;
+  /** The number in the register of companies. */
+  company_number?: string | null | undefined;
+  /** The number for VAT or another tax. */
+  tax_number?: string | null | undefined;
+  /** ISO 4217 code of the currency of its invoices. It describes them and converts nothing. */
+  currency?: string | null | undefined;
 };
 
 export type Adviser = {
@@ -869,7 +943,17 @@ export type Removed = {
 export type Case = {
   /** The {caseId} of the twelve operations. */
   id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
   /** In the order in which they were added. */
   customers: Customer[];
   created_at: string;
@@ -889,6 +973,16 @@ export type CreateCustomerBody = {
 export type CreateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference: string;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
   /** At most 100 in this request; more can be added later. */
   customers?: CreateCustomerBody[] | null | undefined;
 };
@@ -896,6 +990,48 @@ export type CreateCaseBody = {
 export type UpdateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference?: string | undefined;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
+};
+
+export type PutCaseBody = {
+  /** The company's own name for the case; it need not be unique. */
+  reference: string;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
+};
+
+export type CaseKind = {
+  id: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+};
+
+export type CreateCaseKindBody = {
+  /** Unique among the kinds of the company; letter case does not matter. */
+  name: string;
+};
+
+export type UpdateCaseKindBody = {
+  /** Unique among the kinds of the company; letter case does not matter. */
+  name?: string | undefined;
 };
 
 export type UpdateCustomerBody = {
@@ -1428,7 +1564,17 @@ export type RemoveTagAnswer = AddressBookEntry;
 
 export type RemoveCustomTagAnswer = AddressBookEntry;
 
-export type GetCaseInteractionsEntry = Interaction;
+export type ReadAddressBookEntryByExternalIdAnswer = AddressBookEntry;
+
+export type PutAddressBookEntryByExternalIdBody = AddressBookEntryBody;
+
+export type PutAddressBookEntryByExternalIdAnswer = AddressBookEntryUpdated;
+
+export type SetAddressBookEntryExternalIdBody = ExternalIdBody;
+
+export type SetAddressBookEntryExternalIdAnswer = ExternalId;
+
+export type GetCaseInteractionsEntry = ListedInteraction;
 
 export type CreateCaseInteractionBody = InteractionBody;
 
@@ -1443,6 +1589,16 @@ export type ReadInteractionAnswer = Interaction;
 export type DeleteInteractionAnswer = Deleted;
 
 export type RestoreInteractionAnswer = Interaction;
+
+export type ReadInteractionByExternalIdAnswer = Interaction;
+
+export type PutInteractionByExternalIdBody = InteractionBody;
+
+export type PutInteractionByExternalIdAnswer = InteractionRecord;
+
+export type SetInteractionExternalIdBody = ExternalIdBody;
+
+export type SetInteractionExternalIdAnswer = ExternalId;
 
 export type GetCaseInvoicesEntry = ListedInvoice;
 
@@ -1465,6 +1621,16 @@ export type ReinstateInvoiceAnswer = Invoice;
 export type CancelInvoiceItemAnswer = InvoiceItem;
 
 export type ReinstateInvoiceItemAnswer = InvoiceItem;
+
+export type ReadInvoiceByExternalIdAnswer = Invoice;
+
+export type PutInvoiceByExternalIdBody = UpdateInvoiceBody;
+
+export type PutInvoiceByExternalIdAnswer = InvoiceRecord;
+
+export type SetInvoiceExternalIdBody = ExternalIdBody;
+
+export type SetInvoiceExternalIdAnswer = ExternalId;
 
 export type ListPaymentsEntry = Payment;
 
@@ -1496,6 +1662,16 @@ export type SetAppointmentOutcomeBody = AppointmentOutcomeBody;
 
 export type SetAppointmentOutcomeAnswer = Appointment;
 
+export type ReadAppointmentByExternalIdAnswer = Appointment;
+
+export type PutAppointmentByExternalIdBody = CreateAppointmentBody;
+
+export type PutAppointmentByExternalIdAnswer = AppointmentUpdated;
+
+export type SetAppointmentExternalIdBody = ExternalIdBody;
+
+export type SetAppointmentExternalIdAnswer = ExternalId;
+
 export type ListAppointmentMessagesEntry = Message;
 
 export type ListMessagesEntry = Message;
@@ -1519,6 +1695,8 @@ export type ListAdviserHistoryEntry = AuditEvent;
 export type ListAppointmentHistoryEntry = AuditEvent;
 
 export type ListCaseHistoryEntry = AuditEvent;
+
+export type ListCaseKindHistoryEntry = AuditEvent;
 
 export type ListApiClientHistoryEntry = AuditEvent;
 
@@ -1576,6 +1754,28 @@ export type GetCaseAnswer = Case;
 
 export type UpdateCaseAnswer = Case;
 
+export type ReadCaseByExternalIdAnswer = Case;
+
+export type PutCaseByExternalIdBody = PutCaseBody;
+
+export type PutCaseByExternalIdAnswer = Case;
+
+export type SetCaseExternalIdBody = ExternalIdBody;
+
+export type SetCaseExternalIdAnswer = ExternalId;
+
+export type ListCaseKindsEntry = CaseKind;
+
+export type CreateCaseKindAnswer = CaseKind;
+
+export type GetCaseKindAnswer = CaseKind;
+
+export type UpdateCaseKindAnswer = CaseKind;
+
+export type RemoveCaseKindAnswer = Removed;
+
+export type RestoreCaseKindAnswer = CaseKind;
+
 export type ListCustomersEntry = Customer;
 
 export type ListCaseCustomersEntry = Customer;
@@ -1589,6 +1789,16 @@ export type UpdateCustomerAnswer = Customer;
 export type RemoveCustomerAnswer = Removed;
 
 export type RestoreCustomerAnswer = Customer;
+
+export type ReadCustomerByExternalIdAnswer = Customer;
+
+export type PutCustomerByExternalIdBody = CreateCustomerBody;
+
+export type PutCustomerByExternalIdAnswer = Customer;
+
+export type SetCustomerExternalIdBody = ExternalIdBody;
+
+export type SetCustomerExternalIdAnswer = ExternalId;
 
 export type ListDefaultTagsEntry = DefaultTag;
 
@@ -1712,6 +1922,7 @@ export type AdviserSnapshot = {
 export type AppointmentSnapshot = {
   id: string;
   customer_case_id: string;
+  external_id: string | null;
   adviser_email: string;
   start_time: string;
   end_time: string;
@@ -1735,9 +1946,24 @@ export type AppointmentSnapshot = {
 /** The record `case` in an event. */
 export type CaseSnapshot = {
   id: string;
+  external_id: string | null;
   reference: string | null;
+  kind_id: string | null;
+  state: 'open' | 'closed' | 'archived';
+  opened_at: string;
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
   created_at: string;
   updated_at: string;
+};
+
+/** The record `case_kind` in an event. */
+export type CaseKindSnapshot = {
+  id: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+  removed_at: string | null;
 };
 
 /** The record `api_client` in an event. */
@@ -1790,6 +2016,11 @@ export type CompanySnapshot = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  legal_name: string | null;
+  address: string | null;
+  company_number: string | null;
+  tax_number: string | null;
+  currency: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -1798,6 +2029,7 @@ export type CompanySnapshot = {
 export type CustomerSnapshot = {
   id: string;
   case_id: string;
+  external_id: string | null;
   title: string;
   first_names: string;
   last_name: string;
@@ -1872,6 +2104,7 @@ export type AddressBookEntrySnapshot = {
     };
   };
   customer_case_id: string;
+  external_id: string | null;
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
@@ -1885,6 +2118,7 @@ export type InteractionSnapshot = {
   sender: string | null;
   recipient: string;
   customer_case_id: string;
+  external_id: string | null;
   when: string;
   created_at: string;
   updated_at: string;
@@ -1926,6 +2160,7 @@ export type InvoiceSnapshot = {
     customer_case_id: string;
     has_vat: boolean;
   }>;
+  external_id: string | null;
   sender_id: string;
   vat: number;
   paid: number;
@@ -2026,7 +2261,8 @@ export type EventRecords = {
       | 'meeting_changed';
     snapshot: AppointmentSnapshot;
   };
-  case: { action: 'created' | 'updated'; snapshot: CaseSnapshot };
+  case: { action: 'created' | 'updated' | 'closed' | 'archived' | 'reopened'; snapshot: CaseSnapshot };
+  case_kind: { action: 'created' | 'updated' | 'removed' | 'restored'; snapshot: CaseKindSnapshot };
   api_client: { action: 'created' | 'updated' | 'rotated' | 'disabled' | 'enabled'; snapshot: ApiClientSnapshot };
   company: { action: 'created' | 'updated'; snapshot: CompanySnapshot };
   customer: { action: 'created' | 'updated' | 'removed' | 'restored'; snapshot: CustomerSnapshot };
@@ -2176,6 +2412,50 @@ export type Operations = {
     };
     answer: RemoveCustomTagAnswer;
   };
+  /** Read the address book entry with an external id. The same as by its own id. Also served as `GET /cases/{caseId}/address_book/entry/by-external-id/{externalId}`. */
+  readAddressBookEntryByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the address book entry, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadAddressBookEntryByExternalIdAnswer;
+  };
+  /** Create or update the address book entry with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. Also served as `PUT /cases/{caseId}/address_book/entry/by-external-id/{externalId}`. */
+  putAddressBookEntryByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the address book entry, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutAddressBookEntryByExternalIdBody;
+    };
+    answer: PutAddressBookEntryByExternalIdAnswer;
+  };
+  /** Set the external id of the address book entry. Null removes it. For a record that was created without one, or with a wrong one. Also served as `PUT /cases/{caseId}/address_book/entry/{entryID}/external-id`. */
+  setAddressBookEntryExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The address book entry. */
+      entryID: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetAddressBookEntryExternalIdBody;
+    };
+    answer: SetAddressBookEntryExternalIdAnswer;
+  };
   /** Get case interactions. Every interaction of the case, newest first. The parameters are not part of the specification. */
   getCaseInteractions: {
     input: {
@@ -2222,7 +2502,7 @@ export type Operations = {
     };
     answer: UpdateCaseInteractionAnswer;
   };
-  /** Read one interaction. The element of the list of the case. */
+  /** Read one interaction. The element of the list of the case, and its external id. */
   readInteraction: {
     input: {
       /** The case. */
@@ -2261,6 +2541,50 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: RestoreInteractionAnswer;
+  };
+  /** Read the interaction with an external id. The same as by its own id. */
+  readInteractionByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the interaction, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadInteractionByExternalIdAnswer;
+  };
+  /** Create or update the interaction with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. */
+  putInteractionByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the interaction, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutInteractionByExternalIdBody;
+    };
+    answer: PutInteractionByExternalIdAnswer;
+  };
+  /** Set the external id of the interaction. Null removes it. For a record that was created without one, or with a wrong one. */
+  setInteractionExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The interaction. */
+      interactionId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetInteractionExternalIdBody;
+    };
+    answer: SetInteractionExternalIdAnswer;
   };
   /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
@@ -2396,6 +2720,50 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceItemAnswer;
+  };
+  /** Read the invoice with an external id. The same as by its own id. */
+  readInvoiceByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the invoice, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadInvoiceByExternalIdAnswer;
+  };
+  /** Create or update the invoice with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. `items` replace the existing ones: a repeated request would add them again. */
+  putInvoiceByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the invoice, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutInvoiceByExternalIdBody;
+    };
+    answer: PutInvoiceByExternalIdAnswer;
+  };
+  /** Set the external id of the invoice. Null removes it. For a record that was created without one, or with a wrong one. */
+  setInvoiceExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The invoice. */
+      invoiceId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetInvoiceExternalIdBody;
+    };
+    answer: SetInvoiceExternalIdAnswer;
   };
   /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
@@ -2552,6 +2920,50 @@ export type Operations = {
       body: SetAppointmentOutcomeBody;
     };
     answer: SetAppointmentOutcomeAnswer;
+  };
+  /** Read the appointment with an external id. The same as by its own id. */
+  readAppointmentByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the appointment, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadAppointmentByExternalIdAnswer;
+  };
+  /** Create or update the appointment with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. Confirmations and `video_meeting` count only for the request that creates, so that nothing is sent twice. The adviser of an existing appointment cannot be changed. */
+  putAppointmentByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the appointment, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutAppointmentByExternalIdBody;
+    };
+    answer: PutAppointmentByExternalIdAnswer;
+  };
+  /** Set the external id of the appointment. Null removes it. For a record that was created without one, or with a wrong one. */
+  setAppointmentExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The appointment. */
+      appointmentID: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetAppointmentExternalIdBody;
+    };
+    answer: SetAppointmentExternalIdAnswer;
   };
   /** List the messages of an appointment. All confirmations, reminders and cancellations, with state and last error. The earliest due comes first. */
   listAppointmentMessages: {
@@ -2710,6 +3122,20 @@ export type Operations = {
       caseId: string;
     };
     answer: ListCaseHistoryEntry[];
+  };
+  /** List the history of one case kind. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
+  listCaseKindHistory: {
+    input: {
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
+      after?: string | undefined;
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
+      limit?: number | undefined;
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
+      types?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
+    };
+    answer: ListCaseKindHistoryEntry[];
   };
   /** List the history of one api client. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listApiClientHistory: {
@@ -3042,6 +3468,114 @@ export type Operations = {
     };
     answer: UpdateCaseAnswer;
   };
+  /** Read the case with an external id. The same as by its own id. */
+  readCaseByExternalId: {
+    input: {
+      /** The external id of the case, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCaseByExternalIdAnswer;
+  };
+  /** Create or update the case with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. Customers have external ids of their own. */
+  putCaseByExternalId: {
+    input: {
+      /** The external id of the case, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutCaseByExternalIdBody;
+    };
+    answer: PutCaseByExternalIdAnswer;
+  };
+  /** Set the external id of the case. Null removes it. For a record that was created without one, or with a wrong one. */
+  setCaseExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetCaseExternalIdBody;
+    };
+    answer: SetCaseExternalIdAnswer;
+  };
+  /** List kinds of case. The company's own kinds of case, ordered by name. `search` matches the name. */
+  listCaseKinds: {
+    input: {
+      /** The number of the page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+      /** Only entries that contain this text. Case does not matter. */
+      search?: string | undefined;
+      /** True lists only the removed entries. */
+      removed?: boolean | undefined;
+    };
+    answer: ListCaseKindsEntry[];
+  };
+  /** Create a kind of case. Cases can have it immediately. */
+  createCaseKind: {
+    input: {
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: CreateCaseKindBody;
+    };
+    answer: CreateCaseKindAnswer;
+  };
+  /** Get a kind of case. One kind of case of the company. */
+  getCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: GetCaseKindAnswer;
+  };
+  /** Rename a kind of case. Cases of the kind show the new name. */
+  updateCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: UpdateCaseKindBody;
+    };
+    answer: UpdateCaseKindAnswer;
+  };
+  /** Remove a kind of case. It leaves the list and can no longer be given to cases. Cases that have it keep it. */
+  removeCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: RemoveCaseKindAnswer;
+  };
+  /** Restore a removed kind of case. Answers 400 if the kind is not removed, or if another kind has its name by now. */
+  restoreCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: RestoreCaseKindAnswer;
+  };
   /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
     input: {
@@ -3139,6 +3673,50 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: RestoreCustomerAnswer;
+  };
+  /** Read the customer with an external id. The same as by its own id. */
+  readCustomerByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the customer, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCustomerByExternalIdAnswer;
+  };
+  /** Create or update the customer with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. */
+  putCustomerByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the customer, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutCustomerByExternalIdBody;
+    };
+    answer: PutCustomerByExternalIdAnswer;
+  };
+  /** Set the external id of the customer. Null removes it. For a record that was created without one, or with a wrong one. */
+  setCustomerExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The customer. */
+      customerId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetCustomerExternalIdBody;
+    };
+    answer: SetCustomerExternalIdAnswer;
   };
   /** List default tags. The tags that every company has. They cannot be changed. */
   listDefaultTags: {
@@ -3644,6 +4222,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readAddressBookEntryByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/address-book/entry/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putAddressBookEntryByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/address-book/entry/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setAddressBookEntryExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/address-book/entry/{entryID}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   getCaseInteractions: {
     method: 'GET',
     path: '/cases/{caseId}/interactions',
@@ -3682,6 +4281,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   restoreInteraction: {
     method: 'POST',
     path: '/cases/{caseId}/interactions/{interactionId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readInteractionByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/interactions/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putInteractionByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/interactions/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setInteractionExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/interactions/{interactionId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
@@ -3745,6 +4365,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   reinstateInvoiceItem: {
     method: 'POST',
     path: '/cases/{caseId}/invoices/{invoiceId}/items/{itemId}/reinstate',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readInvoiceByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/invoices/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putInvoiceByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/invoices/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setInvoiceExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/invoices/{invoiceId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
@@ -3826,6 +4467,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readAppointmentByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/appointments/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putAppointmentByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/appointments/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setAppointmentExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/appointments/{appointmentID}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   listAppointmentMessages: {
     method: 'GET',
     path: '/cases/{caseId}/appointments/{appointmentID}/messages',
@@ -3888,6 +4550,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   listCaseHistory: {
     method: 'GET',
     path: '/manage/cases/{caseId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCaseKindHistory: {
+    method: 'GET',
+    path: '/manage/case-kinds/{kindId}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,
@@ -4069,6 +4738,69 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readCaseByExternalId: {
+    method: 'GET',
+    path: '/manage/cases/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putCaseByExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setCaseExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listCaseKinds: {
+    method: 'GET',
+    path: '/manage/case-kinds',
+    query: ['page', 'per_page', 'search', 'removed'],
+    headers: {},
+    bearer: true,
+  },
+  createCaseKind: {
+    method: 'POST',
+    path: '/manage/case-kinds',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  getCaseKind: {
+    method: 'GET',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  updateCaseKind: {
+    method: 'PATCH',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  removeCaseKind: {
+    method: 'DELETE',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  restoreCaseKind: {
+    method: 'POST',
+    path: '/manage/case-kinds/{kindId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   listCustomers: {
     method: 'GET',
     path: '/manage/customers',
@@ -4114,6 +4846,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   restoreCustomer: {
     method: 'POST',
     path: '/manage/cases/{caseId}/customers/{customerId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readCustomerByExternalId: {
+    method: 'GET',
+    path: '/manage/cases/{caseId}/customers/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putCustomerByExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/customers/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setCustomerExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/customers/{customerId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,

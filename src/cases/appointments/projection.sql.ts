@@ -97,4 +97,4 @@ export const updatedAppointment = (sources: Sources) => jsonObject(updatedFields
 
 /** The record as the additional operations return it. */
 export const fullAppointment = (sources: Sources) =>
-  jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email' });
+  jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email', external_id: 'a.external_id' });

@@ -3,7 +3,7 @@ import { Event } from '../../events/schema.ts';
 import { instant, nullable, POSITIVE_INTEGER_PATTERN, uuid } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 import { Appointment } from '../appointments/schema.ts';
-import { InteractionElement } from '../interactions/schema.ts';
+import { Interaction } from '../interactions/schema.ts';
 import { Payment } from '../invoices/payments/schema.ts';
 import { CURSOR_PATTERN, MAX_CURSOR_LENGTH } from './cursor.ts';
 
@@ -84,7 +84,7 @@ const entry = Type.Object(
         'When the interaction happened, the appointment starts, the invoice is dated, the payment was made, or the ' +
         'change was made. A change may be a moment late: then it has the time of the change after it.',
     }),
-    interaction: nullable(InteractionElement),
+    interaction: nullable(Interaction),
     appointment: nullable(Appointment),
     invoice: nullable(invoice),
     payment: nullable(Payment),

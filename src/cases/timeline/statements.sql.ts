@@ -1,7 +1,7 @@
 import { isoTime, jsonObject, wallTime } from '../../kernel/sql/json.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import { fullAppointment, storedStates } from '../appointments/projection.sql.ts';
-import { element as interactionElement, joinDisplayType } from '../interactions/projection.sql.ts';
+import { elementWithExternalId, joinDisplayType } from '../interactions/projection.sql.ts';
 import { lateralStatus, outstanding, payment } from '../invoices/projection.sql.ts';
 
 /** The kinds of entries. Of entries at the same time, those of the last kind come first. */
@@ -68,7 +68,7 @@ const rendered = (input: Input): Record<Kind, string> => {
   const key = (alias: string) =>
     `${alias}.company_id = ${input.company_id} AND ${alias}.case_id = ${input.case_id} AND ${alias}.id = p.id`;
   return {
-    interaction: `SELECT ${interactionElement(input.zone)} FROM interactions i ${joinDisplayType} WHERE ${key('i')}`,
+    interaction: `SELECT ${elementWithExternalId(input.zone)} FROM interactions i ${joinDisplayType} WHERE ${key('i')}`,
     appointment: `SELECT ${fullAppointment({ endTime: wallTime('a.end_at', input.zone), states: 'states' })}::text
              FROM appointments a, ${storedStates()} WHERE ${key('a')}`,
     invoice: `SELECT ${invoice}::text FROM invoices v, ${lateralStatus} WHERE ${key('v')}`,

@@ -15,6 +15,7 @@ import { Type } from '../../kernel/validation/type.ts';
 import { formOf, rejectedForm } from './body.ts';
 import { type Conditions, runCarefully } from './careful-write.ts';
 import {
+  CreateOnlyHeaders,
   type EtagRegistry,
   hashedEtag,
   ifMatch,
@@ -55,6 +56,8 @@ type Operation<P extends string, B extends TSchema> = {
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
+  /** The response with status 201, if the operation creates a record that does not exist. */
+  createdResponse?: TSchema;
   /** Declared by the operation that reads one record. Writes at or below its path then accept If-Match. */
   record?: Omit<ReadableRecord, 'show'> & {
     show: (context: Context, params: Record<P, string>) => Promise<ShownRecord | string>;
@@ -73,7 +76,8 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<Answer>;
 };
 
-type Answer = string | ShownRecord | JsonResponse;
+type Answer = string | ShownRecord | JsonResponse | Created;
+export type Created = { created: string | ShownRecord };
 /** A long list is streamed in pieces of several entries. */
 export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
@@ -97,7 +101,8 @@ export function registerOperation<P extends string, B extends TSchema>(
     const expected = ifMatch(request);
     const changed = expected === undefined ? undefined : services.records.at(operation.path);
     if (key === undefined && !changed) return undefined;
-    isVersioned ??= services.records.isVersioned(operation.path);
+    // A guarded statement stores status 200 with its answer.
+    isVersioned ??= !operation.createdResponse && services.records.isVersioned(operation.path);
     return { key, ifMatch: expected !== undefined && changed ? { expected, record: changed } : undefined, isVersioned };
   };
   const respond = (request: FastifyRequest, answer: Answer): StoredResponse =>
@@ -119,11 +124,11 @@ export function registerOperation<P extends string, B extends TSchema>(
         ...describe(operation),
         security: securityOf(operation.access),
         params: Type.Object(paramSchemas(operation.params)),
-        ...(writes && { headers: IdempotencyHeaders }),
+        ...(writes && { headers: writeHeaders(operation) }),
         ...((record || isTagged) && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
-        response: { 200: operation.response },
+        response: { 200: operation.response, ...(operation.createdResponse && { 201: operation.createdResponse }) },
       },
       ...(writes && {
         onResponse: (request, reply, done) => {
@@ -148,12 +153,13 @@ export function registerOperation<P extends string, B extends TSchema>(
           return (reply as FastifyReply).status(status).headers(headers).send(body);
         }
         const answer = await run(request, readBody(request), db);
-        if (typeof answer === 'object' && typeof answer.json !== 'string') {
+        if (typeof answer === 'object' && 'json' in answer && typeof answer.json !== 'string') {
           reply.headers(JSON_TYPE);
           if ('headers' in answer) reply.headers(answer.headers);
           return Readable.from(asList(answer.json));
         }
-        const { headers, body } = respond(request, answer);
+        const { status, headers, body } = respond(request, answer);
+        if (status !== 200) (reply as FastifyReply).status(status);
         reply.headers(headers);
         if ((!record && !isTagged) || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag))
           return body;
@@ -201,10 +207,17 @@ function describe<P extends string, B extends TSchema>({
 const paramSchemas = (nouns: Record<string, string>) =>
   Object.fromEntries(Object.entries(nouns).map(([name, noun]) => [name, Type.String({ description: `The ${noun}.` })]));
 
+const writeHeaders = ({ createdResponse }: { createdResponse?: TSchema }) =>
+  createdResponse ? Type.Object({ ...IdempotencyHeaders.properties, ...CreateOnlyHeaders }) : IdempotencyHeaders;
+
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 /** `isHashed`: the answer shows a record that has no version. */
-function toStoredResponse(answer: Answer, { caller }: FastifyRequest, isHashed: boolean): StoredResponse {
+function toStoredResponse(answer: Answer, request: FastifyRequest, isHashed: boolean): StoredResponse {
+  if (typeof answer === 'object' && 'created' in answer) {
+    return { ...toStoredResponse(answer.created, request, isHashed), status: 201 };
+  }
+  const { caller } = request;
   const json = typeof answer === 'string' ? answer : answer.json;
   if (typeof json !== 'string') throw new Error('The response of a write cannot be streamed.');
   const body = renderWallTimes(json);

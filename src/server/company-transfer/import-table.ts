@@ -81,6 +81,11 @@ function tableStatements(task: TableTask) {
   const owner = companyColumn(table);
   const names = [...columns];
   const values = columns.map((column) => (circular.includes(column) ? `NULL` : `r.${column}`));
+  for (const [column, source] of Object.entries((table !== 'companies' && TABLE_TRAITS[table]?.filled) || {})) {
+    if (columns.includes(column)) continue;
+    names.push(column);
+    values.push(`r.${source}`);
+  }
   if (openJob) {
     names.push('lease_until');
     values.push(`CASE WHEN ${openJob} THEN ${HELD_UNTIL} END`);

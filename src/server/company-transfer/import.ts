@@ -11,7 +11,10 @@ import { companyColumn, prepareSession, readColumns } from './table-columns.ts';
 import { readLines, verifyEntries } from './verify.ts';
 import { ZipReader } from './zip-reader.ts';
 
-/** A later migration that fills a column from others has to raise this: rows of older files would lack its values. */
+/**
+ * A later migration that fills a column from others has to raise this, or to add it to `filled` in TABLE_TRAITS: rows of
+ * older files would lack its values.
+ */
 const OLDEST_MIGRATION = 20;
 
 export type ImportOptions = {
@@ -56,6 +59,8 @@ const LOCK_TIMEOUT = '60s';
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Other companies take positions between reading the last one and setting it. */
 const SKIPPED_POSITIONS = 10_000;
+/** So many positions must be left at least in the partition that events go to: see migration 0024. */
+const MIN_POSITIONS_LEFT = 50_000_000_000;
 
 class Import {
   readonly #client: pg.Client;
@@ -190,6 +195,12 @@ class Import {
   async #movePositionsBeyond(position: string): Promise<void> {
     await this.#client.query('BEGIN');
     await this.#client.query('SELECT pg_advisory_xact_lock($1)', [POSITIONS_LOCK]);
+    // The partition that events go to has an end, which is far away unless the file comes from a log with more partitions.
+    await this.#client.query(
+      `SELECT close_event_partition($1::bigint) FROM event_partitions()
+       HAVING max(until_position) < $1::bigint + ${SKIPPED_POSITIONS + MIN_POSITIONS_LEFT}`,
+      [position],
+    );
     await this.#client.query(
       `SELECT setval('event_positions', $1::bigint + ${SKIPPED_POSITIONS}) FROM event_positions WHERE last_value < $1::bigint`,
       [position],
