@@ -442,6 +442,14 @@ async function fillTables(company: TestCompany, caseId = company.caseId): Promis
   );
   await company.patch('/manage/message-templates/reminder', { subject: 'Soon' });
   await company.post('/manage/message-templates/reminder/test', { email: 'me@firm.example' });
+  await app.sql(
+    'INSERT INTO search_progress (company_id, edition, position) VALUES ($1, 1, 0) ON CONFLICT DO NOTHING',
+    [company.companyId],
+  );
+  await app.sql(`INSERT INTO search_documents VALUES ($1, $2, 'case', $2, now(), '') ON CONFLICT DO NOTHING`, [
+    company.companyId,
+    caseId,
+  ]);
   await company.post(`${company.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }
 

@@ -7,7 +7,7 @@ const MAX_WORD_LENGTH = 40;
 const LETTERS: Record<string, string> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n', ı: 'i', ς: 'σ' },
 };
-const UNDECOMPOSED = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu');
+const UNDECOMPOSED = /[ßæœøđðłþħŧŋıς]/gu;
 
 /** Without accents, case, ligatures and width: `Łódź`, `ﬁrm`, `Ｓｍｉｔｈ` and `Strauß` become `lodz`, `firm`, `smith`, `strauss`. */
 export const fold = (text: string): string =>
@@ -19,9 +19,9 @@ export const fold = (text: string): string =>
     .replaceAll(/\p{M}+/gu, '')
     .replaceAll(UNDECOMPOSED, (letter) => LETTERS[letter] ?? letter);
 
-/** Scripts without spaces between words: each character is a word. */
-const IDEOGRAPH = '(?=\\p{L})[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}]';
-const WORD = new RegExp(`${IDEOGRAPH}|(?:(?!${IDEOGRAPH})[\\p{L}\\p{N}])+`, 'gu');
+/** Each character of a script without spaces between words is a word. */
+const WORD =
+  /(?=\p{L})[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|(?:(?!(?=\p{L})[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}])[\p{L}\p{N}])+/gu;
 /** Words that single signs join: `O'Brien`, `INV-0042`, `john.smith@client.example`. */
 const CHUNK = /[\p{L}\p{N}]+(?:[^\s\p{L}\p{N}][\p{L}\p{N}]+)*/gu;
 
