@@ -84,6 +84,10 @@ function missingFrom(migrations: Migration[], applied: Applied[]): Migration[] {
   return migrations.filter(({ version }) => !done.has(version));
 }
 
+/** Returns the statements of a migration that runs outside of a transaction; undefined if it runs in one. */
+export const separateStatements = (sql: string): string[] | undefined =>
+  sql.startsWith(OUTSIDE_TRANSACTION) ? sql.split(/;$/m) : undefined;
+
 /**
  * Applies a migration in one transaction, so that an interruption leaves the database unchanged. One outside of a
  * transaction can be interrupted between two statements, so each of them can be repeated.
@@ -92,8 +96,9 @@ async function apply(client: pg.Client, { version, name, sql, sha256 }: Migratio
   const record = () =>
     client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
   try {
-    if (sql.startsWith(OUTSIDE_TRANSACTION)) {
-      for (const statement of sql.split(/;$/m)) await client.query(statement);
+    const statements = separateStatements(sql);
+    if (statements) {
+      for (const statement of statements) await client.query(statement);
       await record();
       return;
     }
