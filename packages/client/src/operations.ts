@@ -193,6 +193,23 @@ export type Deleted = {
   deleted_at: string;
 };
 
+export type CaseOfRecord = {
+  id: string;
+  reference: string;
+};
+
+export type CompanyEntry = {
+  id: string;
+  entity_id: 'person';
+  data: Person;
+  created_at: string;
+  updated_at: string;
+  address: Address;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  case: CaseOfRecord;
+};
+
 export type InteractionType = 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
 
 export type Interaction = {
@@ -230,6 +247,28 @@ export type InteractionRecord = {
   recipient: string;
   customer_case_id: string;
   when: string;
+};
+
+export type CompanyInteraction = {
+  id: string;
+  /** Kind of contact; case-sensitive. */
+  type: InteractionType;
+  notes: string;
+  sender: string | null;
+  recipient: string;
+  customer_case_id: string;
+  /** Wall time of the company. */
+  when: string;
+  /** Display icon name. */
+  icon: string;
+  /** Display form of type. */
+  formatted_type: string;
+  when_utc: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  created_at: string;
+  updated_at: string;
+  case: CaseOfRecord;
 };
 
 export type InvoiceStatus = 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
@@ -381,6 +420,59 @@ export type Invoice = {
 export type MarkInvoiceSentBody = {
   /** Must not be in the future. Default: now. */
   date_sent?: string | null | undefined;
+};
+
+export type CompanyInvoice = {
+  id: string;
+  ref: string | null;
+  notes: string | null;
+  date_due: string;
+  date_sent: string | null;
+  date_paid: string | null;
+  payment_terms: string;
+  /** The sub_total that was sent. */
+  subtotal: number;
+  total: number;
+  invoice_number: string;
+  vat_amount: number;
+  customer_case_id: string;
+  terms: string;
+  /** Wall time of the company. */
+  date_created: string;
+  recipients_name: string;
+  status: InvoiceStatus;
+  mail_sent: boolean;
+  payable_online: boolean;
+  formatted_recurring_interval: string | null;
+  items: InvoiceItem[];
+  /** The sum of the payments that are not reversed. */
+  paid: number;
+  /** The amount that can still be paid; 0 if the invoice is cancelled. */
+  outstanding: number;
+  date_created_utc: string;
+  /** Whether it can still be paid and was due before today. */
+  overdue: boolean;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  created_at: string;
+  updated_at: string;
+  case: CaseOfRecord;
+};
+
+export type InvoiceSum = {
+  count: number;
+  /** Exact, with two decimals. */
+  outstanding: number;
+};
+
+export type InvoiceSums = {
+  /** The day in the time zone of the company. */
+  today: string;
+  time_zone: string;
+  /** Invoices that can still be paid. */
+  open: InvoiceSum;
+  /** Those of them that were due before today. */
+  overdue: InvoiceSum;
 };
 
 export type Payment = {
@@ -558,6 +650,51 @@ export type AppointmentOutcomeBody = {
   cancelled?: boolean | null | undefined;
   /** Free text, for your own use. */
   type?: string | null | undefined;
+};
+
+export type Outcome = 'none' | 'attended' | 'cancelled';
+
+export type CompanyAppointment = {
+  id: string;
+  customer_case_id: string;
+  start_time: string;
+  /** Wall time of the company. */
+  end_time: string;
+  /** State of the booking confirmation by email; null if it was not requested. */
+  email_confirmation: MessageState | null;
+  /** State of the reminder by email; null if it was not requested. */
+  email_notification: MessageState | null;
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
+  email_day_before: 0 | 1;
+  sms_recipient: string | null;
+  /** State of the booking confirmation by SMS; null if it was not requested. */
+  sms_confirmation: MessageState | null;
+  /** State of the reminder by SMS; null if it was not requested. */
+  sms_notification: MessageState | null;
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
+  sms_day_before: 0 | 1;
+  notes: string | null;
+  location: string | null;
+  created_at: string;
+  updated_at: string;
+  type: string | null;
+  /** 1 if the client attended, else 0. */
+  attended: 0 | 1;
+  /** 1 if the appointment was cancelled, else 0. */
+  cancelled: 0 | 1;
+  deleted_at: string | null;
+  /** Empty if there is none. */
+  email_recipient: string;
+  video_id: string | null;
+  join_url: string | null;
+  /** The address at the time of the booking. */
+  adviser_email: string;
+  end_time_utc: string;
+  /** `none`: neither attended nor cancelled. */
+  outcome: Outcome;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  case: CaseOfRecord;
 };
 
 export type Message = {
@@ -1311,6 +1448,8 @@ export type RemoveTagAnswer = AddressBookEntry;
 
 export type RemoveCustomTagAnswer = AddressBookEntry;
 
+export type ListAddressBookEntriesEntry = CompanyEntry;
+
 export type GetCaseInteractionsEntry = Interaction;
 
 export type CreateCaseInteractionBody = InteractionBody;
@@ -1326,6 +1465,8 @@ export type ReadInteractionAnswer = Interaction;
 export type DeleteInteractionAnswer = Deleted;
 
 export type RestoreInteractionAnswer = Interaction;
+
+export type ListInteractionsEntry = CompanyInteraction;
 
 export type GetCaseInvoicesEntry = ListedInvoice;
 
@@ -1349,6 +1490,10 @@ export type CancelInvoiceItemAnswer = InvoiceItem;
 
 export type ReinstateInvoiceItemAnswer = InvoiceItem;
 
+export type ListInvoicesEntry = CompanyInvoice;
+
+export type SumInvoicesAnswer = InvoiceSums;
+
 export type ListPaymentsEntry = Payment;
 
 export type RecordPaymentBody = PaymentBody;
@@ -1371,13 +1516,13 @@ export type DeleteCaseAppointmentAnswer = Deleted;
 
 export type ReadAppointmentAnswer = Appointment;
 
-export type ListAdviserAppointmentsEntry = Appointment;
-
 export type RestoreAppointmentAnswer = Appointment;
 
 export type SetAppointmentOutcomeBody = AppointmentOutcomeBody;
 
 export type SetAppointmentOutcomeAnswer = Appointment;
+
+export type ListAppointmentsEntry = CompanyAppointment;
 
 export type ListAppointmentMessagesEntry = Message;
 
@@ -2051,6 +2196,28 @@ export type Operations = {
     };
     answer: RemoveCustomTagAnswer;
   };
+  /** List the address book entries of the company. The people of all cases with their addresses, by name. With `email` they are sorted by email unless `sort` is sent. */
+  listAddressBookEntries: {
+    input: {
+      /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
+      name?: string | undefined;
+      /** Only people whose email begins with this text, ignoring case and accents. */
+      email?: string | undefined;
+      /** Only people with this phone number, in any notation: its last nine digits count. */
+      phone?: string | undefined;
+      /** Only people with this tag or custom tag. */
+      tag?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'name' | '-name' | 'email' | '-email' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListAddressBookEntriesEntry[];
+  };
   /** Get case interactions. Every interaction of the case, newest first. The parameters are not part of the specification. */
   getCaseInteractions: {
     input: {
@@ -2136,6 +2303,26 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: RestoreInteractionAnswer;
+  };
+  /** List the interactions of the company. Across all cases, latest first. Deleted ones are not listed. */
+  listInteractions: {
+    input: {
+      /** Kind of contact; case-sensitive. */
+      type?: InteractionType | undefined;
+      /** Happened at this time or later. */
+      from?: string | undefined;
+      /** Happened before this time. */
+      to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'when' | '-when' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListInteractionsEntry[];
   };
   /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
@@ -2272,6 +2459,44 @@ export type Operations = {
     };
     answer: ReinstateInvoiceItemAnswer;
   };
+  /** List the invoices of the company. Across all cases, the one that is due last first. */
+  listInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** Also lists cancelled items. */
+      show_cancelled_items?: boolean | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'date_due' | '-date_due' | 'date_created' | '-date_created' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListInvoicesEntry[];
+  };
+  /** Sum the open invoices of the company. How many invoices can still be paid and what is outstanding, of all and of those that are overdue. */
+  sumInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+    };
+    answer: SumInvoicesAnswer;
+  };
   /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
     input: {
@@ -2381,24 +2606,6 @@ export type Operations = {
     };
     answer: ReadAppointmentAnswer;
   };
-  /** List the appointments of an adviser. Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`. */
-  listAdviserAppointments: {
-    input: {
-      /** The current address of an adviser of the company. */
-      adviser_email: string;
-      /** Starts at this time or later. */
-      from?: string | undefined;
-      /** Starts before this time. */
-      to?: string | undefined;
-      /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
-      deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** The number of the page, from 1. */
-      page?: number | undefined;
-      /** Entries per page, at most 200. */
-      per_page?: number | undefined;
-    };
-    answer: ListAdviserAppointmentsEntry[];
-  };
   /** Restore a deleted appointment. Schedules the requested reminders again; confirmations are not sent again. The answer is 400 if the appointment is not deleted. */
   restoreAppointment: {
     input: {
@@ -2427,6 +2634,28 @@ export type Operations = {
       body: SetAppointmentOutcomeBody;
     };
     answer: SetAppointmentOutcomeAnswer;
+  };
+  /** List the appointments of the company. Of one adviser or of all, across all cases, ordered by start. Deleted ones are not listed. */
+  listAppointments: {
+    input: {
+      /** The current address of an adviser of the company. */
+      adviser_email?: string | undefined;
+      /** Starts at this time or later. */
+      from?: string | undefined;
+      /** Starts before this time. */
+      to?: string | undefined;
+      /** Only appointments with this outcome; `none`: neither attended nor cancelled. */
+      outcome?: Outcome | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'start_time' | '-start_time' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListAppointmentsEntry[];
   };
   /** List the messages of an appointment. All confirmations, reminders and cancellations, with state and last error. The earliest due comes first. */
   listAppointmentMessages: {
@@ -3483,6 +3712,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  listAddressBookEntries: {
+    method: 'GET',
+    path: '/address-book',
+    query: ['name', 'email', 'phone', 'tag', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
   getCaseInteractions: {
     method: 'GET',
     path: '/cases/{caseId}/interactions',
@@ -3523,6 +3759,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}/interactions/{interactionId}/restore',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listInteractions: {
+    method: 'GET',
+    path: '/interactions',
+    query: ['type', 'from', 'to', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
     bearer: true,
   },
   getCaseInvoices: {
@@ -3588,6 +3831,30 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  listInvoices: {
+    method: 'GET',
+    path: '/invoices',
+    query: [
+      'status',
+      'overdue',
+      'due_from',
+      'due_to',
+      'external_id',
+      'show_cancelled_items',
+      'sort',
+      'limit',
+      'cursor',
+    ],
+    headers: {},
+    bearer: true,
+  },
+  sumInvoices: {
+    method: 'GET',
+    path: '/invoices/sums',
+    query: ['status', 'overdue', 'due_from', 'due_to'],
+    headers: {},
+    bearer: true,
+  },
   listPayments: {
     method: 'GET',
     path: '/cases/{caseId}/invoices/{invoiceId}/payments',
@@ -3644,13 +3911,6 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { ifNoneMatch: 'if-none-match' },
     bearer: true,
   },
-  listAdviserAppointments: {
-    method: 'GET',
-    path: '/appointments',
-    query: ['adviser_email', 'from', 'to', 'deleted', 'page', 'per_page'],
-    headers: {},
-    bearer: true,
-  },
   restoreAppointment: {
     method: 'POST',
     path: '/cases/{caseId}/appointments/{appointmentID}/restore',
@@ -3663,6 +3923,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}/appointments/{appointmentID}/outcome',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listAppointments: {
+    method: 'GET',
+    path: '/appointments',
+    query: ['adviser_email', 'from', 'to', 'outcome', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
     bearer: true,
   },
   listAppointmentMessages: {

@@ -66,7 +66,7 @@ const parseAdviserEmail = (query: Form<AppointmentsQuery>) =>
     return text;
   });
 
-const unknownAdviser = () =>
+export const unknownAdviser = () =>
   invalidRequest([
     { field: 'adviser_email', code: 'unknown', message: 'is not the email of an adviser of this company' },
   ]);

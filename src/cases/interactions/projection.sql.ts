@@ -40,11 +40,12 @@ export const joinDisplayType = `JOIN (VALUES ('phone', 'phone', 'Phone'), ('emai
   ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
   AS d (type, icon, formatted_type) ON d.type = i.type`;
 
-/** The element of a list, as text. `zone` is a placeholder (`zonePlaceholder`). */
-export const element = (zone: string) =>
-  jsonObjectText({
-    ...common,
-    when: jsonUnescaped(wallTime('i.happened_at', zone)),
-    icon: jsonUnescaped('d.icon'),
-    formatted_type: jsonUnescaped('d.formatted_type'),
-  });
+export const elementFields = (zone: string) => ({
+  ...common,
+  when: jsonUnescaped(wallTime('i.happened_at', zone)),
+  icon: jsonUnescaped('d.icon'),
+  formatted_type: jsonUnescaped('d.formatted_type'),
+});
+
+/** The element of a list, as text. Its fields are specified. `zone` is a placeholder (`zonePlaceholder`). */
+export const element = (zone: string) => jsonObjectText(elementFields(zone));

@@ -1,0 +1,30 @@
+import { instant, nullable, uuid } from '../kernel/validation/schema-types.ts';
+import { Type } from '../kernel/validation/type.ts';
+
+/** What the lists of the whole company have in common. */
+
+/** The sort of a list: a field, ascending, or with a minus sign descending. */
+export const sortBy = <F extends string>(fields: readonly F[], defaultSort: F | `-${F}`) =>
+  Type.Optional(
+    Type.Unsafe<F | `-${F}`>({
+      type: 'string',
+      enum: fields.flatMap((field) => [field, `-${field}`]),
+      default: defaultSort,
+      description: 'A field, ascending; with a minus sign descending.',
+    }),
+  );
+
+export const externalIdFilter = Type.Optional(
+  Type.String({ maxLength: 200, description: 'Only the record with this id of another system.', examples: ['A-1024'] }),
+);
+
+/** What a record shows in addition to the list of its case. */
+export const COMPANY_FIELDS = {
+  external_id: nullable(Type.String({ description: 'The id of the record in another system of the company.' })),
+  created_at: instant(),
+  updated_at: instant(),
+  case: Type.Object(
+    { id: uuid(), reference: Type.String({ examples: ['Smith, wills'] }) },
+    { title: 'CaseOfRecord', additionalProperties: false },
+  ),
+};
