@@ -28,3 +28,14 @@ export const COMPANY_FIELDS = {
     { title: 'CaseOfRecord', additionalProperties: false },
   ),
 };
+
+/** The response of an export. */
+export const Csv = Type.String({
+  title: 'Csv',
+  contentMediaType: 'text/csv',
+  description: 'A header line and a line for each record (RFC 4180), in UTF-8. Amounts and times are exact.',
+});
+
+export const CSV_DESCRIPTION =
+  'The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an ' +
+  'apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body.';

@@ -34,6 +34,7 @@ import { docsPages } from '../http/openapi/docs-pages.ts';
 import { openapi } from '../http/openapi/openapi.ts';
 import { rawBodies } from '../http/operation/body.ts';
 import { EtagRegistry } from '../http/operation/etag.ts';
+import { Exports } from '../http/operation/exports.ts';
 import { onClientError, onFrameworkError, problems } from '../http/operation/problems.ts';
 import { authentication } from '../http/plugins/authentication.ts';
 import { callerAddresses, type TrustedProxies } from '../http/plugins/caller-address.ts';
@@ -177,7 +178,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const records = new EtagRegistry();
   await openapi(app, packageJson.version, records);
 
-  const services = { db, clock, records };
+  const services = { db, clock, records, exports: new Exports() };
   await app.register(async (cases) => {
     addressBookRoutes(cases, services);
     entryLifecycleRoutes(cases, services);

@@ -1450,6 +1450,8 @@ export type RemoveCustomTagAnswer = AddressBookEntry;
 
 export type ListAddressBookEntriesEntry = CompanyEntry;
 
+export type ExportAddressBookEntriesAnswer = string;
+
 export type GetCaseInteractionsEntry = Interaction;
 
 export type CreateCaseInteractionBody = InteractionBody;
@@ -1467,6 +1469,8 @@ export type DeleteInteractionAnswer = Deleted;
 export type RestoreInteractionAnswer = Interaction;
 
 export type ListInteractionsEntry = CompanyInteraction;
+
+export type ExportInteractionsAnswer = string;
 
 export type GetCaseInvoicesEntry = ListedInvoice;
 
@@ -1493,6 +1497,8 @@ export type ReinstateInvoiceItemAnswer = InvoiceItem;
 export type ListInvoicesEntry = CompanyInvoice;
 
 export type SumInvoicesAnswer = InvoiceSums;
+
+export type ExportInvoicesAnswer = string;
 
 export type ListPaymentsEntry = Payment;
 
@@ -1523,6 +1529,8 @@ export type SetAppointmentOutcomeBody = AppointmentOutcomeBody;
 export type SetAppointmentOutcomeAnswer = Appointment;
 
 export type ListAppointmentsEntry = CompanyAppointment;
+
+export type ExportAppointmentsAnswer = string;
 
 export type ListAppointmentMessagesEntry = Message;
 
@@ -2218,6 +2226,24 @@ export type Operations = {
     };
     answer: ListAddressBookEntriesEntry[];
   };
+  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportAddressBookEntries: {
+    input: {
+      /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
+      name?: string | undefined;
+      /** Only people whose email begins with this text, ignoring case and accents. */
+      email?: string | undefined;
+      /** Only people with this phone number, in any notation: its last nine digits count. */
+      phone?: string | undefined;
+      /** Only people with this tag or custom tag. */
+      tag?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'name' | '-name' | 'email' | '-email' | undefined;
+    };
+    answer: ExportAddressBookEntriesAnswer;
+  };
   /** Get case interactions. Every interaction of the case, newest first. The parameters are not part of the specification. */
   getCaseInteractions: {
     input: {
@@ -2323,6 +2349,22 @@ export type Operations = {
       cursor?: string | undefined;
     };
     answer: ListInteractionsEntry[];
+  };
+  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportInteractions: {
+    input: {
+      /** Kind of contact; case-sensitive. */
+      type?: InteractionType | undefined;
+      /** Happened at this time or later. */
+      from?: string | undefined;
+      /** Happened before this time. */
+      to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'when' | '-when' | undefined;
+    };
+    answer: ExportInteractionsAnswer;
   };
   /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
@@ -2497,6 +2539,26 @@ export type Operations = {
     };
     answer: SumInvoicesAnswer;
   };
+  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** Also lists cancelled items. */
+      show_cancelled_items?: boolean | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'date_due' | '-date_due' | 'date_created' | '-date_created' | undefined;
+    };
+    answer: ExportInvoicesAnswer;
+  };
   /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
     input: {
@@ -2656,6 +2718,24 @@ export type Operations = {
       cursor?: string | undefined;
     };
     answer: ListAppointmentsEntry[];
+  };
+  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportAppointments: {
+    input: {
+      /** The current address of an adviser of the company. */
+      adviser_email?: string | undefined;
+      /** Starts at this time or later. */
+      from?: string | undefined;
+      /** Starts before this time. */
+      to?: string | undefined;
+      /** Only appointments with this outcome; `none`: neither attended nor cancelled. */
+      outcome?: Outcome | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'start_time' | '-start_time' | undefined;
+    };
+    answer: ExportAppointmentsAnswer;
   };
   /** List the messages of an appointment. All confirmations, reminders and cancellations, with state and last error. The earliest due comes first. */
   listAppointmentMessages: {
@@ -3719,6 +3799,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  exportAddressBookEntries: {
+    method: 'GET',
+    path: '/address-book.csv',
+    query: ['name', 'email', 'phone', 'tag', 'external_id', 'sort'],
+    headers: {},
+    bearer: true,
+  },
   getCaseInteractions: {
     method: 'GET',
     path: '/cases/{caseId}/interactions',
@@ -3765,6 +3852,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     method: 'GET',
     path: '/interactions',
     query: ['type', 'from', 'to', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportInteractions: {
+    method: 'GET',
+    path: '/interactions.csv',
+    query: ['type', 'from', 'to', 'external_id', 'sort'],
     headers: {},
     bearer: true,
   },
@@ -3855,6 +3949,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  exportInvoices: {
+    method: 'GET',
+    path: '/invoices.csv',
+    query: ['status', 'overdue', 'due_from', 'due_to', 'external_id', 'show_cancelled_items', 'sort'],
+    headers: {},
+    bearer: true,
+  },
   listPayments: {
     method: 'GET',
     path: '/cases/{caseId}/invoices/{invoiceId}/payments',
@@ -3929,6 +4030,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     method: 'GET',
     path: '/appointments',
     query: ['adviser_email', 'from', 'to', 'outcome', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportAppointments: {
+    method: 'GET',
+    path: '/appointments.csv',
+    query: ['adviser_email', 'from', 'to', 'outcome', 'external_id', 'sort'],
     headers: {},
     bearer: true,
   },

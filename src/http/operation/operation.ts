@@ -23,12 +23,13 @@ import {
   type ReadableRecord,
   versionEtag,
 } from './etag.ts';
+import type { Exports, StreamedResponse } from './exports.ts';
 import { IdempotencyHeaders, idempotencyKey, isWrite } from './idempotency.ts';
 import type { StoredResponse } from './stored-response.ts';
 
 type Alias = readonly [HTTPMethods, path: string];
 
-export type Services = { db: Database; clock: Clock; records: EtagRegistry };
+export type Services = { db: Database; clock: Clock; records: EtagRegistry; exports: Exports };
 
 type Operation<P extends string, B extends TSchema> = {
   id: string;
@@ -71,7 +72,7 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<Answer>;
 };
 
-type Answer = string | ShownRecord | JsonResponse;
+type Answer = string | ShownRecord | JsonResponse | StreamedResponse;
 /** A long list is streamed in pieces of several entries. */
 export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
@@ -146,6 +147,10 @@ export function registerOperation<P extends string, B extends TSchema>(
           return (reply as FastifyReply).status(status).headers(headers).send(body);
         }
         const answer = await run(request, readBody(request), db);
+        if (typeof answer === 'object' && 'stream' in answer) {
+          reply.headers(answer.headers);
+          return answer.stream;
+        }
         if (typeof answer === 'object' && typeof answer.json !== 'string') {
           reply.headers(JSON_TYPE);
           if ('headers' in answer) reply.headers(answer.headers);
@@ -202,7 +207,7 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 /** `isHashed`: the answer shows a record that has no version. */
 function toStoredResponse(answer: Answer, { caller }: FastifyRequest, isHashed: boolean): StoredResponse {
-  const json = typeof answer === 'string' ? answer : answer.json;
+  const json = typeof answer === 'string' ? answer : 'stream' in answer ? undefined : answer.json;
   if (typeof json !== 'string') throw new Error('The response of a write cannot be streamed.');
   const body = renderWallTimes(json);
   const headers: Record<string, string> = { ...JSON_TYPE };

@@ -7,7 +7,7 @@ import { Address, AddressBookQuery, Entry } from '../schema.ts';
 const prefix = (description: string, example: string, maxLength: number) =>
   Type.Optional(Type.String({ maxLength, description, examples: [example] }));
 
-export const CompanyEntriesQuery = Type.Object({
+const CompanyEntriesFilters = {
   name: prefix(
     'Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin.',
     'doe, ja',
@@ -22,9 +22,13 @@ export const CompanyEntriesQuery = Type.Object({
   tag: AddressBookQuery.properties.tag,
   external_id: externalIdFilter,
   sort: sortBy(['name', 'email'], 'name'),
-  ...CURSOR_QUERY,
-});
+};
+
+export const CompanyEntriesQuery = Type.Object({ ...CompanyEntriesFilters, ...CURSOR_QUERY });
 export type CompanyEntriesQuery = Static<typeof CompanyEntriesQuery>;
+
+export const CompanyEntriesCsvQuery = Type.Object(CompanyEntriesFilters);
+export type CompanyEntriesCsvQuery = Static<typeof CompanyEntriesCsvQuery>;
 
 export const CompanyEntries = Type.Array(
   Type.Object(

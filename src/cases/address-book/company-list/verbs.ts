@@ -2,14 +2,38 @@ import type { Context } from '../../../kernel/context.ts';
 import { InvalidValue } from '../../../kernel/errors.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import { type CompanyPage, directionOf, readCompanyPage, textsBeginningWith } from '../../company-list.ts';
+import { readCsv } from '../../company-list-csv.ts';
 import { readText } from '../../list.ts';
-import { CompanyEntriesQuery } from './schema.ts';
+import { type CompanyEntriesCsvQuery, CompanyEntriesQuery } from './schema.ts';
 import { companyEntries } from './statements.sql.ts';
 
 export const listCompanyEntries = (context: Context, query: Form<CompanyEntriesQuery>): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyEntriesQuery.properties, requestOf(query));
 
-function requestOf(query: Form<CompanyEntriesQuery>) {
+const CSV_COLUMNS = [
+  ...['data.title', 'data.first_names', 'data.middle_names', 'data.last_name', 'data.known_as', 'data.email'],
+  ...['data.tel_1', 'data.tel_2', 'data.gender', 'data.dob', 'data.marital_status', 'data.occupation'],
+  ...[
+    'address.address_1',
+    'address.address_2',
+    'address.address_3',
+    'address.postcode',
+    'data.tags',
+    'data.custom_tags',
+  ],
+];
+
+/** Reads nothing until the first part is asked for. */
+export async function exportEntries(
+  context: Context,
+  query: Form<CompanyEntriesCsvQuery>,
+): Promise<AsyncGenerator<string>> {
+  const request = requestOf(query);
+  query.check();
+  return readCsv(context, request, CSV_COLUMNS);
+}
+
+function requestOf(query: Form<CompanyEntriesCsvQuery>) {
   const filters = {
     name: readText(query, 'name'),
     email: readText(query, 'email'),

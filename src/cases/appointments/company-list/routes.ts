@@ -3,10 +3,11 @@ import { registerOperation, type Services } from '../../../http/operation/operat
 import { pageHeaders, respondWithCursorPage } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { parsePage } from '../../../kernel/validation/paging.ts';
+import { CSV_DESCRIPTION, Csv } from '../../company-list.schema.ts';
 import { DiaryQuery } from '../lifecycle.schema.ts';
 import { listDiary } from '../reads.ts';
-import { CompanyAppointments, CompanyAppointmentsQuery } from './schema.ts';
-import { listCompanyAppointments } from './verbs.ts';
+import { CompanyAppointments, CompanyAppointmentsCsvQuery, CompanyAppointmentsQuery } from './schema.ts';
+import { exportAppointments, listCompanyAppointments } from './verbs.ts';
 
 export function companyAppointmentRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
@@ -30,6 +31,24 @@ export function companyAppointmentRoutes(app: FastifyInstance, services: Service
       const page = parsePage(query);
       const { json, total } = await listDiary(context, query, page);
       return { json, headers: pageHeaders(request.originalUrl, page, total) };
+    },
+  });
+
+  registerOperation(app, services, {
+    id: 'exportAppointments',
+    method: 'GET',
+    path: '/appointments.csv',
+    access: 'appointments:read',
+    extension: true,
+    tag: 'Appointments',
+    summary: 'Export the appointments of the company as CSV',
+    description: CSV_DESCRIPTION,
+    params: {},
+    query: CompanyAppointmentsCsvQuery,
+    response: Csv,
+    handle: async (context, _params, _form, request) => {
+      const parts = await exportAppointments(context, readForm(CompanyAppointmentsCsvQuery, request.query));
+      return services.exports.respond(request, context.company.id, 'appointments', parts);
     },
   });
 }

@@ -13,16 +13,20 @@ const outcome = (description: string) =>
 
 const { adviser_email, from, to } = AppointmentsQuery.properties;
 
-export const CompanyAppointmentsQuery = Type.Object({
+const CompanyAppointmentsFilters = {
   adviser_email,
   from,
   to,
   outcome: Type.Optional(outcome('Only appointments with this outcome; `none`: neither attended nor cancelled.')),
   external_id: externalIdFilter,
   sort: sortBy(['start_time'], 'start_time'),
-  ...CURSOR_QUERY,
-});
+};
+
+export const CompanyAppointmentsQuery = Type.Object({ ...CompanyAppointmentsFilters, ...CURSOR_QUERY });
 export type CompanyAppointmentsQuery = Static<typeof CompanyAppointmentsQuery>;
+
+export const CompanyAppointmentsCsvQuery = Type.Object(CompanyAppointmentsFilters);
+export type CompanyAppointmentsCsvQuery = Static<typeof CompanyAppointmentsCsvQuery>;
 
 export const CompanyAppointments = Type.Array(
   Type.Object(

@@ -2,9 +2,10 @@ import type { Context } from '../../../kernel/context.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
+import { readCsv } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { unknownAdviser } from '../reads.ts';
-import { CompanyAppointmentsQuery, OUTCOMES } from './schema.ts';
+import { type CompanyAppointmentsCsvQuery, CompanyAppointmentsQuery, OUTCOMES } from './schema.ts';
 import { companyAppointments, findAdviser } from './statements.sql.ts';
 
 export const listCompanyAppointments = async (
@@ -13,7 +14,23 @@ export const listCompanyAppointments = async (
 ): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyAppointmentsQuery.properties, await requestOf(context, query));
 
-async function requestOf(context: Context, query: Form<CompanyAppointmentsQuery>) {
+const CSV_COLUMNS = [
+  ...['adviser_email', 'start_time', 'end_time', 'end_time_utc', 'outcome', 'type', 'location', 'notes', 'join_url'],
+  ...['email_recipient', 'email_confirmation', 'email_notification'],
+  ...['sms_recipient', 'sms_confirmation', 'sms_notification'],
+];
+
+/** Reads nothing until the first part is asked for. */
+export async function exportAppointments(
+  context: Context,
+  query: Form<CompanyAppointmentsCsvQuery>,
+): Promise<AsyncGenerator<string>> {
+  const request = await requestOf(context, query);
+  query.check();
+  return readCsv(context, request, CSV_COLUMNS);
+}
+
+async function requestOf(context: Context, query: Form<CompanyAppointmentsCsvQuery>) {
   const { db, company } = context;
   const { outcome, sort = 'start_time' } = query.body;
   const range = timesBetween(readInstant(context, query, 'from'), readInstant(context, query, 'to'));

@@ -7,15 +7,19 @@ import { InteractionElement, InteractionQuery } from '../schema.ts';
 
 const { type, from, to } = InteractionQuery.properties;
 
-export const CompanyInteractionsQuery = Type.Object({
+const CompanyInteractionsFilters = {
   type,
   from,
   to,
   external_id: externalIdFilter,
   sort: sortBy(['when'], '-when'),
-  ...CURSOR_QUERY,
-});
+};
+
+export const CompanyInteractionsQuery = Type.Object({ ...CompanyInteractionsFilters, ...CURSOR_QUERY });
 export type CompanyInteractionsQuery = Static<typeof CompanyInteractionsQuery>;
+
+export const CompanyInteractionsCsvQuery = Type.Object(CompanyInteractionsFilters);
+export type CompanyInteractionsCsvQuery = Static<typeof CompanyInteractionsCsvQuery>;
 
 export const CompanyInteraction = Type.Object(
   {

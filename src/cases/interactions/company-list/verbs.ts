@@ -3,9 +3,10 @@ import { pgArrayLiteral } from '../../../kernel/sql/inputs.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
+import { readCsv } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { INTERACTION_TYPES } from '../schema.ts';
-import { CompanyInteractionsQuery } from './schema.ts';
+import { type CompanyInteractionsCsvQuery, CompanyInteractionsQuery } from './schema.ts';
 import { companyInteractions } from './statements.sql.ts';
 
 export const listCompanyInteractions = (
@@ -14,7 +15,19 @@ export const listCompanyInteractions = (
 ): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyInteractionsQuery.properties, requestOf(context, query));
 
-function requestOf(context: Context, query: Form<CompanyInteractionsQuery>) {
+const CSV_COLUMNS = [...['type', 'when', 'when_utc', 'sender', 'recipient', 'notes']];
+
+/** Reads nothing until the first part is asked for. */
+export async function exportInteractions(
+  context: Context,
+  query: Form<CompanyInteractionsCsvQuery>,
+): Promise<AsyncGenerator<string>> {
+  const request = requestOf(context, query);
+  query.check();
+  return readCsv(context, request, CSV_COLUMNS);
+}
+
+function requestOf(context: Context, query: Form<CompanyInteractionsCsvQuery>) {
   const { type, sort = '-when' } = query.body;
   const external_id = readText(query, 'external_id');
   return {

@@ -2,8 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../../http/operation/operation.ts';
 import { respondWithCursorPage } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
-import { CompanyInvoices, CompanyInvoicesQuery, InvoiceSums, InvoiceSumsQuery } from './schema.ts';
-import { listCompanyInvoices, sumInvoices } from './verbs.ts';
+import { CSV_DESCRIPTION, Csv } from '../../company-list.schema.ts';
+import {
+  CompanyInvoices,
+  CompanyInvoicesCsvQuery,
+  CompanyInvoicesQuery,
+  InvoiceSums,
+  InvoiceSumsQuery,
+} from './schema.ts';
+import { exportInvoices, listCompanyInvoices, sumInvoices } from './verbs.ts';
 
 const common = { method: 'GET', access: 'invoices:read', extension: true, tag: 'Invoices', params: {} } as const;
 
@@ -29,5 +36,23 @@ export function companyInvoiceRoutes(app: FastifyInstance, services: Services): 
     query: InvoiceSumsQuery,
     response: InvoiceSums,
     handle: (context, _params, _form, request) => sumInvoices(context, readForm(InvoiceSumsQuery, request.query)),
+  });
+
+  registerOperation(app, services, {
+    id: 'exportInvoices',
+    method: 'GET',
+    path: '/invoices.csv',
+    access: 'invoices:read',
+    extension: true,
+    tag: 'Invoices',
+    summary: 'Export the invoices of the company as CSV',
+    description: CSV_DESCRIPTION,
+    params: {},
+    query: CompanyInvoicesCsvQuery,
+    response: Csv,
+    handle: async (context, _params, _form, request) => {
+      const parts = await exportInvoices(context, readForm(CompanyInvoicesCsvQuery, request.query));
+      return services.exports.respond(request, context.company.id, 'invoices', parts);
+    },
   });
 }

@@ -17,14 +17,18 @@ const filters = {
   due_to,
 };
 
-export const CompanyInvoicesQuery = Type.Object({
+const CompanyInvoicesFilters = {
   ...filters,
   external_id: externalIdFilter,
   show_cancelled_items,
   sort: sortBy(['date_due', 'date_created'], '-date_due'),
-  ...CURSOR_QUERY,
-});
+};
+
+export const CompanyInvoicesQuery = Type.Object({ ...CompanyInvoicesFilters, ...CURSOR_QUERY });
 export type CompanyInvoicesQuery = Static<typeof CompanyInvoicesQuery>;
+
+export const CompanyInvoicesCsvQuery = Type.Object(CompanyInvoicesFilters);
+export type CompanyInvoicesCsvQuery = Static<typeof CompanyInvoicesCsvQuery>;
 
 export const CompanyInvoices = Type.Array(
   Type.Object(

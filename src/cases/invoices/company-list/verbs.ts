@@ -4,15 +4,31 @@ import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts'
 import type { Form } from '../../../kernel/validation/form.ts';
 import { isTrue } from '../../../kernel/validation/schema-types.ts';
 import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
+import { readCsv } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { INVOICE_STATUSES } from '../schema.ts';
-import { CompanyInvoicesQuery, type InvoiceSumsQuery } from './schema.ts';
+import { type CompanyInvoicesCsvQuery, CompanyInvoicesQuery, type InvoiceSumsQuery } from './schema.ts';
 import { companyInvoices, OPEN_STATUSES, sumOpenInvoices } from './statements.sql.ts';
 
 export const listCompanyInvoices = (context: Context, query: Form<CompanyInvoicesQuery>): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyInvoicesQuery.properties, requestOf(context, query));
 
-function requestOf(context: Context, query: Form<CompanyInvoicesQuery>, showItems = true) {
+const CSV_COLUMNS = [
+  ...['invoice_number', 'status', 'overdue', 'date_created', 'date_created_utc', 'date_due', 'date_sent', 'date_paid'],
+  ...['subtotal', 'vat_amount', 'total', 'paid', 'outstanding', 'recipients_name', 'payment_terms', 'terms'],
+];
+
+/** Reads nothing until the first part is asked for. */
+export async function exportInvoices(
+  context: Context,
+  query: Form<CompanyInvoicesCsvQuery>,
+): Promise<AsyncGenerator<string>> {
+  const request = requestOf(context, query, false);
+  query.check();
+  return readCsv(context, request, CSV_COLUMNS);
+}
+
+function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showItems = true) {
   const { sort = '-date_due', show_cancelled_items } = query.body;
   const external_id = readText(query, 'external_id');
   const { today, statuses, due, hasDue } = parseFilters(context, query);
