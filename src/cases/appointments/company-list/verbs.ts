@@ -4,7 +4,7 @@ import type { Form } from '../../../kernel/validation/form.ts';
 import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
 import { readCsv } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
-import { unknownAdviser } from '../reads.ts';
+import { UNKNOWN_ADVISER } from '../reads.ts';
 import { type CompanyAppointmentsCsvQuery, CompanyAppointmentsQuery, OUTCOMES } from './schema.ts';
 import { companyAppointments, findAdviser } from './statements.sql.ts';
 
@@ -36,12 +36,11 @@ async function requestOf(context: Context, query: Form<CompanyAppointmentsCsvQue
   const range = timesBetween(readInstant(context, query, 'from'), readInstant(context, query, 'to'));
   const external_id = readText(query, 'external_id');
   const email = readText(query, 'adviser_email');
-  query.check();
   const adviser =
-    email === undefined
+    email === undefined || !query.ok
       ? undefined
       : await db.queryFirst<{ id: string }>(findAdviser({ company_id: company.id, email }));
-  if (email !== undefined && !adviser) throw unknownAdviser();
+  if (email !== undefined && query.ok && !adviser) query.addFault('adviser_email', 'unknown', UNKNOWN_ADVISER);
   const walk = external_id !== undefined ? 'external_id' : adviser ? 'adviser' : 'start_time';
   return {
     name: 'appointments',
