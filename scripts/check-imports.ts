@@ -21,6 +21,7 @@ const KERNEL_LAYERS: readonly string[] = [
   'kernel/context.ts',
   'kernel/credential.*.ts',
   'kernel/audit/**',
+  'kernel/external-ids/**',
   'kernel/schema/**',
   'kernel/jobs/**',
   'kernel/*.ts',
@@ -34,6 +35,7 @@ const RESOURCES: readonly string[] = [
   // An appointment owns its messages and its meeting.
   'cases/appointments',
   'company/advisers',
+  'company/case-kinds',
   'company/cases',
   'company/companies',
   'company/credentials',
@@ -101,7 +103,7 @@ const RULES: readonly Rule[] = [
       'config.ts',
       'server/{audit-logs,company-removal,database-setup,database-urls,restored-database,service,start-summary,worker}.ts',
       'server/company-transfer/{export,held,import,sealed-secrets}.ts',
-      '{cases,company,events,kernel,webhooks}/**',
+      '{cases,company,events,kernel,upgrade,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,
       '!{cases,company,events,webhooks}/**/*.sql.ts',
@@ -116,6 +118,7 @@ const RULES: readonly Rule[] = [
   ['http/**', ['http/**', 'kernel/**']],
   ...KERNEL_LAYERS.map((layer, i): Rule => [layer, KERNEL_LAYERS.slice(0, i + 1)]),
   ['backup/**', ['backup/**', 'kernel/**', 'postgres/bundled-postgres.ts']],
+  ['upgrade/**', ['upgrade/**', 'kernel/**', 'backup/database-files.ts', 'postgres/bundled-postgres.ts']],
   ['postgres/**', ['postgres/**', 'kernel/durable-file.ts']],
   // The client runs in other programs: see also NO_PACKAGES.
   ['client/**', ['client/**']],

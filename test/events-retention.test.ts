@@ -22,7 +22,7 @@ const remaining = async () => Number((await app.sql<{ count: string }>('SELECT c
 
 test('the hourly end of old events reads as much as there is to delete, however long the log', async () => {
   // No ANALYZE: the tables of a new installation have none either, and event_retention never has one.
-  await app.sql('ALTER TABLE events SET (autovacuum_enabled = false)');
+  await app.sql('ALTER TABLE events_0 SET (autovacuum_enabled = false)');
   await app.sql(
     `INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'interaction.created',
@@ -30,9 +30,9 @@ test('the hourly end of old events reads as much as there is to delete, however 
        FROM generate_series(1, $2) n`,
     [OLD_EVENTS, EVENTS],
   );
-  await app.sql("SELECT brin_summarize_new_values('events_age')");
+  await app.sql("SELECT brin_summarize_new_values('events_0_age')");
   const [size] = await app.sql<{ pages: number }>(
-    `SELECT (pg_relation_size('events') / current_setting('block_size')::int)::int AS pages`,
+    `SELECT (pg_relation_size('events_0') / current_setting('block_size')::int)::int AS pages`,
   );
   const allPages = size?.pages ?? 0;
   await setUpDatabase({ owner: app.connection, roleToCreate: SERVICE_ROLE, retentionDays: 60 }, await readMigrations());

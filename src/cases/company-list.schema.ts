@@ -1,4 +1,5 @@
-import { instant, nullable, uuid } from '../kernel/validation/schema-types.ts';
+import { externalId } from '../kernel/external-ids/schema.ts';
+import { instant, uuid } from '../kernel/validation/schema-types.ts';
 import { Type } from '../kernel/validation/type.ts';
 
 /** What the lists of the whole company have in common. */
@@ -15,12 +16,12 @@ export const sortBy = <F extends string>(fields: readonly F[], defaultSort: F | 
   );
 
 export const externalIdFilter = Type.Optional(
-  Type.String({ maxLength: 200, description: 'Only the record with this id of another system.', examples: ['A-1024'] }),
+  Type.String({ maxLength: 255, description: 'Only the record with this id of another system.', examples: ['crm-4711'] }),
 );
 
 /** What a record shows in addition to the list of its case. */
 export const COMPANY_FIELDS = {
-  external_id: nullable(Type.String({ description: 'The id of the record in another system of the company.' })),
+  external_id: externalId,
   created_at: instant(),
   updated_at: instant(),
   case: Type.Object(

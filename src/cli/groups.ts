@@ -5,6 +5,11 @@ export const GROUPS: readonly Group[] = [
   { name: 'worker', summary: 'Run a worker in a process of its own', load: () => import('./worker.ts') },
   { name: 'migrate', summary: 'Bring the database up to date', load: () => import('./migrate.ts') },
   {
+    name: 'upgrade',
+    summary: 'Move the data to this version, also from an older PostgreSQL, or say before what that will do',
+    load: () => import('./upgrade.ts'),
+  },
+  {
     name: 'doctor',
     summary: 'Check settings, mail, SMS, disk, database, migrations, events, clock, video accounts and webhooks',
     load: () => import('./doctor.ts'),

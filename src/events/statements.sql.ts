@@ -173,7 +173,19 @@ export const findCase = read('events.find_case', {
   sql: (input) => `SELECT 1 FROM cases WHERE company_id = ${input.company_id} AND id = ${input.case_id}`,
 });
 
-/** Deletes at most `max` events whose retention is over. */
+/** Begins the next partition of the log if the present one is full. Fails if the log is in use for longer than a moment. */
+export const closeFullPartition = write('events.close_full_partition', {
+  inputs: {},
+  sql: () => 'SELECT close_full_event_partition() AS closed',
+});
+
+/** Removes the first partitions if the retention of all their events is over. Fails as `closeFullPartition` does. */
+export const dropOldPartitions = write('events.drop_old_partitions', {
+  inputs: {},
+  sql: () => 'SELECT drop_old_event_partitions() AS dropped',
+});
+
+/** Deletes at most `max` events whose retention is over, unless their partition is removed soon. */
 export const purgeEvents = write('events.purge', {
   inputs: { max: 'int' },
   sql: (input) => `SELECT forget_events(${input.max})::int AS deleted`,

@@ -4,9 +4,11 @@ import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { backupGauge } from '../backup/metrics.ts';
 import { companyEntryRoutes } from '../cases/address-book/company-list/routes.ts';
+import { entryExternalIdRoutes } from '../cases/address-book/external-ids.routes.ts';
 import { entryLifecycleRoutes } from '../cases/address-book/lifecycle.routes.ts';
 import { addressBookRoutes } from '../cases/address-book/routes.ts';
 import { companyAppointmentRoutes } from '../cases/appointments/company-list/routes.ts';
+import { appointmentExternalIdRoutes } from '../cases/appointments/external-ids.routes.ts';
 import { appointmentLifecycleRoutes } from '../cases/appointments/lifecycle.routes.ts';
 import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
 import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
@@ -15,9 +17,11 @@ import { templateRoutes } from '../cases/appointments/messages/templates/routes.
 import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
 import { companyInteractionRoutes } from '../cases/interactions/company-list/routes.ts';
+import { interactionExternalIdRoutes } from '../cases/interactions/external-ids.routes.ts';
 import { interactionLifecycleRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
 import { companyInvoiceRoutes } from '../cases/invoices/company-list/routes.ts';
+import { invoiceExternalIdRoutes } from '../cases/invoices/external-ids.routes.ts';
 import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
@@ -42,7 +46,7 @@ import { crossOrigin } from '../http/plugins/cors.ts';
 import { Evictions } from '../http/plugins/evictions.ts';
 import { FixedWindowCounter } from '../http/plugins/fixed-window-counter.ts';
 import { gracefulShutdown } from '../http/plugins/graceful-shutdown.ts';
-import { health } from '../http/plugins/health.ts';
+import { health, lastMigrationOf } from '../http/plugins/health.ts';
 import { homePage } from '../http/plugins/home-page.ts';
 import { limitConcurrency } from '../http/plugins/load-shedding.ts';
 import { type GatherMetrics, metrics } from '../http/plugins/metrics.ts';
@@ -67,7 +71,9 @@ export type AppOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
+  /** The migrations of this release, and the last one that it cannot do without. */
   migrations?: Migration[];
+  requiredMigration?: number | undefined;
   /** Whether the service has finished its start; until then `/readyz` is not ready. */
   isStarted?: () => boolean;
   /** Counters of the worker in the same process. */
@@ -112,7 +118,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     db,
     clock,
     logger,
-    migrations,
+    migrations = await readMigrations(),
+    requiredMigration,
     isStarted = () => true,
     counters,
     secrets,
@@ -152,7 +159,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   routeConfig(app);
   requestLog(app, logger);
   securityHeaders(app);
-  problems(app);
+  const lastMigration = migrations.at(-1)?.version ?? 0;
+  problems(app, async () => (await lastMigrationOf(db)) < lastMigration);
   rawBodies(app, bodies);
   gracefulShutdown(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
@@ -172,8 +180,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     held: { bodies, responses, evictions },
     gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor), backupGauge(backupFolder)],
   });
-  const required = migrations ?? (await readMigrations());
-  const isReady = health(app, { db, clock, migrations: required, isStarted, logStalledSeconds });
+  const isReady = health(app, { db, clock, requiredMigration, isStarted, logStalledSeconds });
   homePage(app, { version: packageJson.version, docs, publicUrl, isReady });
   const records = new EtagRegistry();
   await openapi(app, packageJson.version, records);
@@ -182,16 +189,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(async (cases) => {
     addressBookRoutes(cases, services);
     entryLifecycleRoutes(cases, services);
+    entryExternalIdRoutes(cases, services);
     companyEntryRoutes(cases, services);
     interactionRoutes(cases, services);
     interactionLifecycleRoutes(cases, services);
+    interactionExternalIdRoutes(cases, services);
     companyInteractionRoutes(cases, services);
     invoiceRoutes(cases, services);
     invoiceLifecycleRoutes(cases, services);
+    invoiceExternalIdRoutes(cases, services);
     companyInvoiceRoutes(cases, services);
     paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
     appointmentLifecycleRoutes(cases, services);
+    appointmentExternalIdRoutes(cases, services);
     companyAppointmentRoutes(cases, services);
     messageRoutes(cases, services);
     meetingRoutes(cases, services);

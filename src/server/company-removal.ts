@@ -90,8 +90,10 @@ async function deleteRows(
   { maxBatchRows, where = '' }: { maxBatchRows: number; where?: string },
 ): Promise<void> {
   for (;;) {
-    const rows = `SELECT ctid FROM ${table} WHERE company_id = $1 ${where} LIMIT ${maxBatchRows}`;
-    const { rowCount } = await client.query(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${rows}))`, [companyId]);
+    // Another row has the same ctid in each partition of the event log, so events are named by their key.
+    const [column, key] = table === 'events' ? ['position', 'company_id = $1 AND position'] : ['ctid', 'ctid'];
+    const rows = `SELECT ${column} FROM ${table} WHERE company_id = $1 ${where} LIMIT ${maxBatchRows}`;
+    const { rowCount } = await client.query(`DELETE FROM ${table} WHERE ${key} = ANY (ARRAY(${rows}))`, [companyId]);
     if ((rowCount ?? 0) < maxBatchRows) return;
   }
 }

@@ -8,7 +8,7 @@ import type { Migration } from '../kernel/schema/migrations.ts';
 import { type SchemaSetup, setUpSchema } from '../kernel/schema/setup.ts';
 import { WEBHOOK_GRANTS } from '../webhooks/grants.ts';
 
-export type DatabaseSetup = Pick<SchemaSetup, 'owner' | 'service' | 'roleToCreate'> & {
+export type DatabaseSetup = Pick<SchemaSetup, 'owner' | 'service' | 'roleToCreate' | 'mayLackMigrations'> & {
   /** For how many days events are kept. */
   retentionDays?: number | undefined;
 };

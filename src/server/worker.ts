@@ -12,6 +12,7 @@ import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
 import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
 import { purgeTestMessages, testMessageQueue } from '../cases/appointments/messages/test-messages/queue.ts';
 import type { Config } from '../config.ts';
+import { closeFullEventPartition } from '../events/partitions.ts';
 import { purgeOldEvents } from '../events/retention.ts';
 import { purgeExpiredResponses } from '../http/operation/response-retention.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
@@ -76,6 +77,12 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   ];
   await Promise.all(workers.map((worker) => worker.start()));
   const stopTransactionWatch = watchHalfSentTransactions(db, logger);
+  const stopEventPartitions = periodically({
+    intervalMs: HOUR_MS,
+    work: () => closeFullEventPartition(db),
+    logger,
+    failureMessage: 'failed to begin a partition of the event log; the full one is used for another hour',
+  });
   const stopEventRetention = periodically({
     intervalMs: HOUR_MS,
     work: (signal) => purgeOldEvents(db, signal),
@@ -103,6 +110,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     await stopTransactionWatch();
+    await stopEventPartitions();
     await stopEventRetention();
     await stopWebhookRetention();
     await stopTestRetention();

@@ -184,6 +184,8 @@ export type AddressBookEntry = {
   id: string;
   entity_id: 'person';
   data: Person;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -191,6 +193,17 @@ export type AddressBookEntry = {
 export type Deleted = {
   id: string;
   deleted_at: string;
+};
+
+export type ExternalIdBody = {
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+};
+
+export type ExternalId = {
+  id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
 };
 
 export type CaseOfRecord = {
@@ -202,17 +215,17 @@ export type CompanyEntry = {
   id: string;
   entity_id: 'person';
   data: Person;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   created_at: string;
   updated_at: string;
   address: Address;
-  /** The id of the record in another system of the company. */
-  external_id: string | null;
   case: CaseOfRecord;
 };
 
 export type InteractionType = 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
 
-export type Interaction = {
+export type ListedInteraction = {
   id: string;
   /** Kind of contact; case-sensitive. */
   type: InteractionType;
@@ -249,6 +262,24 @@ export type InteractionRecord = {
   when: string;
 };
 
+export type Interaction = {
+  id: string;
+  /** Kind of contact; case-sensitive. */
+  type: InteractionType;
+  notes: string;
+  sender: string | null;
+  recipient: string;
+  customer_case_id: string;
+  /** Wall time of the company. */
+  when: string;
+  /** Display icon name. */
+  icon: string;
+  /** Display form of type. */
+  formatted_type: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+};
+
 export type CompanyInteraction = {
   id: string;
   /** Kind of contact; case-sensitive. */
@@ -263,9 +294,9 @@ export type CompanyInteraction = {
   icon: string;
   /** Display form of type. */
   formatted_type: string;
-  when_utc: string;
   /** The id of the record in another system of the company. */
   external_id: string | null;
+  when_utc: string;
   created_at: string;
   updated_at: string;
   case: CaseOfRecord;
@@ -411,6 +442,8 @@ export type Invoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   /** The sum of the payments that are not reversed. */
   paid: number;
   /** The amount that can still be paid; 0 if the invoice is cancelled. */
@@ -445,6 +478,8 @@ export type CompanyInvoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   /** The sum of the payments that are not reversed. */
   paid: number;
   /** The amount that can still be paid; 0 if the invoice is cancelled. */
@@ -452,8 +487,6 @@ export type CompanyInvoice = {
   date_created_utc: string;
   /** Whether it can still be paid and was due before today. */
   overdue: boolean;
-  /** The id of the record in another system of the company. */
-  external_id: string | null;
   created_at: string;
   updated_at: string;
   case: CaseOfRecord;
@@ -584,6 +617,8 @@ export type Appointment = {
   join_url: string | null;
   /** The address at the time of the booking. */
   adviser_email: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
 };
 
 export type UpdateAppointmentBody = {
@@ -689,11 +724,11 @@ export type CompanyAppointment = {
   join_url: string | null;
   /** The address at the time of the booking. */
   adviser_email: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   end_time_utc: string;
   /** `none`: neither attended nor cancelled. */
   outcome: Outcome;
-  /** The id of the record in another system of the company. */
-  external_id: string | null;
   case: CaseOfRecord;
 };
 
@@ -781,6 +816,11 @@ export type Company = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  legal_name: string | null;
+  address: string | null;
+  company_number: string | null;
+  tax_number: string | null;
+  currency: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -811,6 +851,16 @@ export type UpdateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** The registered name. */
+  legal_name?: string | null | undefined;
+  /** The address on paper; it may have several lines. */
+  address?: string | null | undefined;
+  /** The number in the register of companies. */
+  company_number?: string | null | undefined;
+  /** The number for VAT or another tax. */
+  tax_number?: string | null | undefined;
+  /** ISO 4217 code of the currency of its invoices. It describes them and converts nothing. */
+  currency?: string | null | undefined;
 };
 
 export type CreateCompanyBody = {
@@ -839,6 +889,16 @@ export type CreateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** The registered name. */
+  legal_name?: string | null | undefined;
+  /** The address on paper; it may have several lines. */
+  address?: string | null | undefined;
+  /** The number in the register of companies. */
+  company_number?: string | null | undefined;
+  /** The number for VAT or another tax. */
+  tax_number?: string | null | undefined;
+  /** ISO 4217 code of the currency of its invoices. It describes them and converts nothing. */
+  currency?: string | null | undefined;
 };
 
 export type Adviser = {
@@ -876,9 +936,13 @@ export type Removed = {
   removed_at: string;
 };
 
+export type CaseState = 'open' | 'closed' | 'archived';
+
 export type Customer = {
   id: string;
   case_id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   title: string;
   first_names: string;
   last_name: string;
@@ -891,7 +955,17 @@ export type Customer = {
 export type Case = {
   /** The {caseId} of the twelve operations. */
   id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
   /** In the order in which they were added. */
   customers: Customer[];
   created_at: string;
@@ -911,6 +985,16 @@ export type CreateCustomerBody = {
 export type CreateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference: string;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
   /** At most 100 in this request; more can be added later. */
   customers?: CreateCustomerBody[] | null | undefined;
 };
@@ -918,6 +1002,48 @@ export type CreateCaseBody = {
 export type UpdateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference?: string | undefined;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
+};
+
+export type PutCaseBody = {
+  /** The company's own name for the case; it need not be unique. */
+  reference: string;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
+};
+
+export type CaseKind = {
+  id: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+};
+
+export type CreateCaseKindBody = {
+  /** Unique among the kinds of the company; letter case does not matter. */
+  name: string;
+};
+
+export type UpdateCaseKindBody = {
+  /** Unique among the kinds of the company; letter case does not matter. */
+  name?: string | undefined;
 };
 
 export type UpdateCustomerBody = {
@@ -1448,11 +1574,21 @@ export type RemoveTagAnswer = AddressBookEntry;
 
 export type RemoveCustomTagAnswer = AddressBookEntry;
 
+export type ReadAddressBookEntryByExternalIdAnswer = AddressBookEntry;
+
+export type PutAddressBookEntryByExternalIdBody = AddressBookEntryBody;
+
+export type PutAddressBookEntryByExternalIdAnswer = AddressBookEntryUpdated;
+
+export type SetAddressBookEntryExternalIdBody = ExternalIdBody;
+
+export type SetAddressBookEntryExternalIdAnswer = ExternalId;
+
 export type ListAddressBookEntriesEntry = CompanyEntry;
 
 export type ExportAddressBookEntriesAnswer = string;
 
-export type GetCaseInteractionsEntry = Interaction;
+export type GetCaseInteractionsEntry = ListedInteraction;
 
 export type CreateCaseInteractionBody = InteractionBody;
 
@@ -1467,6 +1603,16 @@ export type ReadInteractionAnswer = Interaction;
 export type DeleteInteractionAnswer = Deleted;
 
 export type RestoreInteractionAnswer = Interaction;
+
+export type ReadInteractionByExternalIdAnswer = Interaction;
+
+export type PutInteractionByExternalIdBody = InteractionBody;
+
+export type PutInteractionByExternalIdAnswer = InteractionRecord;
+
+export type SetInteractionExternalIdBody = ExternalIdBody;
+
+export type SetInteractionExternalIdAnswer = ExternalId;
 
 export type ListInteractionsEntry = CompanyInteraction;
 
@@ -1493,6 +1639,16 @@ export type ReinstateInvoiceAnswer = Invoice;
 export type CancelInvoiceItemAnswer = InvoiceItem;
 
 export type ReinstateInvoiceItemAnswer = InvoiceItem;
+
+export type ReadInvoiceByExternalIdAnswer = Invoice;
+
+export type PutInvoiceByExternalIdBody = UpdateInvoiceBody;
+
+export type PutInvoiceByExternalIdAnswer = InvoiceRecord;
+
+export type SetInvoiceExternalIdBody = ExternalIdBody;
+
+export type SetInvoiceExternalIdAnswer = ExternalId;
 
 export type ListInvoicesEntry = CompanyInvoice;
 
@@ -1528,6 +1684,16 @@ export type SetAppointmentOutcomeBody = AppointmentOutcomeBody;
 
 export type SetAppointmentOutcomeAnswer = Appointment;
 
+export type ReadAppointmentByExternalIdAnswer = Appointment;
+
+export type PutAppointmentByExternalIdBody = CreateAppointmentBody;
+
+export type PutAppointmentByExternalIdAnswer = AppointmentUpdated;
+
+export type SetAppointmentExternalIdBody = ExternalIdBody;
+
+export type SetAppointmentExternalIdAnswer = ExternalId;
+
 export type ListAppointmentsEntry = CompanyAppointment;
 
 export type ExportAppointmentsAnswer = string;
@@ -1555,6 +1721,8 @@ export type ListAdviserHistoryEntry = AuditEvent;
 export type ListAppointmentHistoryEntry = AuditEvent;
 
 export type ListCaseHistoryEntry = AuditEvent;
+
+export type ListCaseKindHistoryEntry = AuditEvent;
 
 export type ListApiClientHistoryEntry = AuditEvent;
 
@@ -1606,6 +1774,28 @@ export type GetCaseAnswer = Case;
 
 export type UpdateCaseAnswer = Case;
 
+export type ReadCaseByExternalIdAnswer = Case;
+
+export type PutCaseByExternalIdBody = PutCaseBody;
+
+export type PutCaseByExternalIdAnswer = Case;
+
+export type SetCaseExternalIdBody = ExternalIdBody;
+
+export type SetCaseExternalIdAnswer = ExternalId;
+
+export type ListCaseKindsEntry = CaseKind;
+
+export type CreateCaseKindAnswer = CaseKind;
+
+export type GetCaseKindAnswer = CaseKind;
+
+export type UpdateCaseKindAnswer = CaseKind;
+
+export type RemoveCaseKindAnswer = Removed;
+
+export type RestoreCaseKindAnswer = CaseKind;
+
 export type ListCustomersEntry = Customer;
 
 export type ListCaseCustomersEntry = Customer;
@@ -1619,6 +1809,16 @@ export type UpdateCustomerAnswer = Customer;
 export type RemoveCustomerAnswer = Removed;
 
 export type RestoreCustomerAnswer = Customer;
+
+export type ReadCustomerByExternalIdAnswer = Customer;
+
+export type PutCustomerByExternalIdBody = CreateCustomerBody;
+
+export type PutCustomerByExternalIdAnswer = Customer;
+
+export type SetCustomerExternalIdBody = ExternalIdBody;
+
+export type SetCustomerExternalIdAnswer = ExternalId;
 
 export type ListDefaultTagsEntry = DefaultTag;
 
@@ -1742,6 +1942,7 @@ export type AdviserSnapshot = {
 export type AppointmentSnapshot = {
   id: string;
   customer_case_id: string;
+  external_id: string | null;
   adviser_email: string;
   start_time: string;
   end_time: string;
@@ -1765,9 +1966,24 @@ export type AppointmentSnapshot = {
 /** The record `case` in an event. */
 export type CaseSnapshot = {
   id: string;
+  external_id: string | null;
   reference: string | null;
+  kind_id: string | null;
+  state: 'open' | 'closed' | 'archived';
+  opened_at: string;
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
   created_at: string;
   updated_at: string;
+};
+
+/** The record `case_kind` in an event. */
+export type CaseKindSnapshot = {
+  id: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+  removed_at: string | null;
 };
 
 /** The record `api_client` in an event. */
@@ -1819,6 +2035,11 @@ export type CompanySnapshot = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  legal_name: string | null;
+  address: string | null;
+  company_number: string | null;
+  tax_number: string | null;
+  currency: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -1827,6 +2048,7 @@ export type CompanySnapshot = {
 export type CustomerSnapshot = {
   id: string;
   case_id: string;
+  external_id: string | null;
   title: string;
   first_names: string;
   last_name: string;
@@ -1901,6 +2123,7 @@ export type AddressBookEntrySnapshot = {
     };
   };
   customer_case_id: string;
+  external_id: string | null;
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
@@ -1914,6 +2137,7 @@ export type InteractionSnapshot = {
   sender: string | null;
   recipient: string;
   customer_case_id: string;
+  external_id: string | null;
   when: string;
   created_at: string;
   updated_at: string;
@@ -1955,6 +2179,7 @@ export type InvoiceSnapshot = {
     customer_case_id: string;
     has_vat: boolean;
   }>;
+  external_id: string | null;
   sender_id: string;
   vat: number;
   paid: number;
@@ -2054,7 +2279,8 @@ export type EventRecords = {
       | 'meeting_changed';
     snapshot: AppointmentSnapshot;
   };
-  case: { action: 'created' | 'updated'; snapshot: CaseSnapshot };
+  case: { action: 'created' | 'updated' | 'closed' | 'archived' | 'reopened'; snapshot: CaseSnapshot };
+  case_kind: { action: 'created' | 'updated' | 'removed' | 'restored'; snapshot: CaseKindSnapshot };
   api_client: { action: 'created' | 'updated' | 'rotated' | 'disabled' | 'enabled'; snapshot: ApiClientSnapshot };
   company: { action: 'created' | 'updated'; snapshot: CompanySnapshot };
   customer: { action: 'created' | 'updated' | 'removed' | 'restored'; snapshot: CustomerSnapshot };
@@ -2204,6 +2430,50 @@ export type Operations = {
     };
     answer: RemoveCustomTagAnswer;
   };
+  /** Read the address book entry with an external id. The same as by its own id. Also served as `GET /cases/{caseId}/address_book/entry/by-external-id/{externalId}`. */
+  readAddressBookEntryByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the address book entry, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadAddressBookEntryByExternalIdAnswer;
+  };
+  /** Create or update the address book entry with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. Also served as `PUT /cases/{caseId}/address_book/entry/by-external-id/{externalId}`. */
+  putAddressBookEntryByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the address book entry, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutAddressBookEntryByExternalIdBody;
+    };
+    answer: PutAddressBookEntryByExternalIdAnswer;
+  };
+  /** Set the external id of the address book entry. Null removes it. For a record that was created without one, or with a wrong one. Also served as `PUT /cases/{caseId}/address_book/entry/{entryID}/external-id`. */
+  setAddressBookEntryExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The address book entry. */
+      entryID: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetAddressBookEntryExternalIdBody;
+    };
+    answer: SetAddressBookEntryExternalIdAnswer;
+  };
   /** List the address book entries of the company. The people of all cases with their addresses, by name. With `email` they are sorted by email unless `sort` is sent. */
   listAddressBookEntries: {
     input: {
@@ -2290,7 +2560,7 @@ export type Operations = {
     };
     answer: UpdateCaseInteractionAnswer;
   };
-  /** Read one interaction. The element of the list of the case. */
+  /** Read one interaction. The element of the list of the case, and its external id. */
   readInteraction: {
     input: {
       /** The case. */
@@ -2329,6 +2599,50 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: RestoreInteractionAnswer;
+  };
+  /** Read the interaction with an external id. The same as by its own id. */
+  readInteractionByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the interaction, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadInteractionByExternalIdAnswer;
+  };
+  /** Create or update the interaction with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. */
+  putInteractionByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the interaction, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutInteractionByExternalIdBody;
+    };
+    answer: PutInteractionByExternalIdAnswer;
+  };
+  /** Set the external id of the interaction. Null removes it. For a record that was created without one, or with a wrong one. */
+  setInteractionExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The interaction. */
+      interactionId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetInteractionExternalIdBody;
+    };
+    answer: SetInteractionExternalIdAnswer;
   };
   /** List the interactions of the company. Across all cases, latest first. Deleted ones are not listed. */
   listInteractions: {
@@ -2500,6 +2814,50 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: ReinstateInvoiceItemAnswer;
+  };
+  /** Read the invoice with an external id. The same as by its own id. */
+  readInvoiceByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the invoice, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadInvoiceByExternalIdAnswer;
+  };
+  /** Create or update the invoice with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. `items` replace the existing ones: a repeated request would add them again. */
+  putInvoiceByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the invoice, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutInvoiceByExternalIdBody;
+    };
+    answer: PutInvoiceByExternalIdAnswer;
+  };
+  /** Set the external id of the invoice. Null removes it. For a record that was created without one, or with a wrong one. */
+  setInvoiceExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The invoice. */
+      invoiceId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetInvoiceExternalIdBody;
+    };
+    answer: SetInvoiceExternalIdAnswer;
   };
   /** List the invoices of the company. Across all cases, the one that is due last first. */
   listInvoices: {
@@ -2696,6 +3054,50 @@ export type Operations = {
       body: SetAppointmentOutcomeBody;
     };
     answer: SetAppointmentOutcomeAnswer;
+  };
+  /** Read the appointment with an external id. The same as by its own id. */
+  readAppointmentByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the appointment, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadAppointmentByExternalIdAnswer;
+  };
+  /** Create or update the appointment with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. Confirmations and `video_meeting` count only for the request that creates, so that nothing is sent twice. The adviser of an existing appointment cannot be changed. */
+  putAppointmentByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the appointment, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutAppointmentByExternalIdBody;
+    };
+    answer: PutAppointmentByExternalIdAnswer;
+  };
+  /** Set the external id of the appointment. Null removes it. For a record that was created without one, or with a wrong one. */
+  setAppointmentExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The appointment. */
+      appointmentID: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetAppointmentExternalIdBody;
+    };
+    answer: SetAppointmentExternalIdAnswer;
   };
   /** List the appointments of the company. Of one adviser or of all, across all cases, ordered by start. Deleted ones are not listed. */
   listAppointments: {
@@ -2894,6 +3296,20 @@ export type Operations = {
       caseId: string;
     };
     answer: ListCaseHistoryEntry[];
+  };
+  /** List the history of one case kind. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
+  listCaseKindHistory: {
+    input: {
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
+      after?: string | undefined;
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
+      limit?: number | undefined;
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
+      types?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
+    };
+    answer: ListCaseKindHistoryEntry[];
   };
   /** List the history of one api client. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listApiClientHistory: {
@@ -3190,6 +3606,114 @@ export type Operations = {
     };
     answer: UpdateCaseAnswer;
   };
+  /** Read the case with an external id. The same as by its own id. */
+  readCaseByExternalId: {
+    input: {
+      /** The external id of the case, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCaseByExternalIdAnswer;
+  };
+  /** Create or update the case with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. Customers have external ids of their own. */
+  putCaseByExternalId: {
+    input: {
+      /** The external id of the case, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutCaseByExternalIdBody;
+    };
+    answer: PutCaseByExternalIdAnswer;
+  };
+  /** Set the external id of the case. Null removes it. For a record that was created without one, or with a wrong one. */
+  setCaseExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetCaseExternalIdBody;
+    };
+    answer: SetCaseExternalIdAnswer;
+  };
+  /** List kinds of case. The company's own kinds of case, ordered by name. `search` matches the name. */
+  listCaseKinds: {
+    input: {
+      /** The number of the page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+      /** Only entries that contain this text. Case does not matter. */
+      search?: string | undefined;
+      /** True lists only the removed entries. */
+      removed?: boolean | undefined;
+    };
+    answer: ListCaseKindsEntry[];
+  };
+  /** Create a kind of case. Cases can have it immediately. */
+  createCaseKind: {
+    input: {
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: CreateCaseKindBody;
+    };
+    answer: CreateCaseKindAnswer;
+  };
+  /** Get a kind of case. One kind of case of the company. */
+  getCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: GetCaseKindAnswer;
+  };
+  /** Rename a kind of case. Cases of the kind show the new name. */
+  updateCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: UpdateCaseKindBody;
+    };
+    answer: UpdateCaseKindAnswer;
+  };
+  /** Remove a kind of case. It leaves the list and can no longer be given to cases. Cases that have it keep it. */
+  removeCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: RemoveCaseKindAnswer;
+  };
+  /** Restore a removed kind of case. Answers 400 if the kind is not removed, or if another kind has its name by now. */
+  restoreCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: RestoreCaseKindAnswer;
+  };
   /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
     input: {
@@ -3287,6 +3811,50 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: RestoreCustomerAnswer;
+  };
+  /** Read the customer with an external id. The same as by its own id. */
+  readCustomerByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the customer, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCustomerByExternalIdAnswer;
+  };
+  /** Create or update the customer with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. */
+  putCustomerByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the customer, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutCustomerByExternalIdBody;
+    };
+    answer: PutCustomerByExternalIdAnswer;
+  };
+  /** Set the external id of the customer. Null removes it. For a record that was created without one, or with a wrong one. */
+  setCustomerExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The customer. */
+      customerId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetCustomerExternalIdBody;
+    };
+    answer: SetCustomerExternalIdAnswer;
   };
   /** List default tags. The tags that every company has. They cannot be changed. */
   listDefaultTags: {
@@ -3792,6 +4360,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readAddressBookEntryByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/address-book/entry/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putAddressBookEntryByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/address-book/entry/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setAddressBookEntryExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/address-book/entry/{entryID}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   listAddressBookEntries: {
     method: 'GET',
     path: '/address-book',
@@ -3844,6 +4433,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   restoreInteraction: {
     method: 'POST',
     path: '/cases/{caseId}/interactions/{interactionId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readInteractionByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/interactions/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putInteractionByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/interactions/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setInteractionExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/interactions/{interactionId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
@@ -3921,6 +4531,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   reinstateInvoiceItem: {
     method: 'POST',
     path: '/cases/{caseId}/invoices/{invoiceId}/items/{itemId}/reinstate',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readInvoiceByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/invoices/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putInvoiceByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/invoices/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setInvoiceExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/invoices/{invoiceId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
@@ -4026,6 +4657,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readAppointmentByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/appointments/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putAppointmentByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/appointments/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setAppointmentExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/appointments/{appointmentID}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   listAppointments: {
     method: 'GET',
     path: '/appointments',
@@ -4102,6 +4754,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   listCaseHistory: {
     method: 'GET',
     path: '/manage/cases/{caseId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
+  listCaseKindHistory: {
+    method: 'GET',
+    path: '/manage/case-kinds/{kindId}/history',
     query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,
@@ -4268,6 +4927,69 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readCaseByExternalId: {
+    method: 'GET',
+    path: '/manage/cases/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putCaseByExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setCaseExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listCaseKinds: {
+    method: 'GET',
+    path: '/manage/case-kinds',
+    query: ['page', 'per_page', 'search', 'removed'],
+    headers: {},
+    bearer: true,
+  },
+  createCaseKind: {
+    method: 'POST',
+    path: '/manage/case-kinds',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  getCaseKind: {
+    method: 'GET',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  updateCaseKind: {
+    method: 'PATCH',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  removeCaseKind: {
+    method: 'DELETE',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  restoreCaseKind: {
+    method: 'POST',
+    path: '/manage/case-kinds/{kindId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   listCustomers: {
     method: 'GET',
     path: '/manage/customers',
@@ -4313,6 +5035,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   restoreCustomer: {
     method: 'POST',
     path: '/manage/cases/{caseId}/customers/{customerId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readCustomerByExternalId: {
+    method: 'GET',
+    path: '/manage/cases/{caseId}/customers/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putCustomerByExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/customers/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setCustomerExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/customers/{customerId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,

@@ -59,6 +59,7 @@ export const person = personWith(jsonWithText(storedRelationship, relationshipTe
 export const personItem = jsonObjectText(person);
 export const entry = jsonObject({
   ...person,
+  external_id: 'p.external_id',
   created_at: isoTime('p.created_at'),
   updated_at: isoTime('p.updated_at'),
 });
@@ -80,6 +81,7 @@ export const image = (rows: RowSource) => {
     ...personWith(jsonWithText(relationship, relationship)),
     address: `(SELECT ${jsonObject(address)} FROM ${rows('addresses')} a WHERE ${isAddressOf('a')})`,
     customer_case_id: 'p.case_id',
+    external_id: 'p.external_id',
     created_at: isoTime('p.created_at'),
     updated_at: isoTime('p.updated_at'),
     deleted_at: isoTime('p.deleted_at'),

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { externalId } from '../../kernel/external-ids/schema.ts';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import { instant, nullable, optional, queryFlag, text } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
@@ -148,7 +149,7 @@ const person = {
 const PersonItem = Type.Object(person, { title: 'AddressBookPerson', ...closed });
 
 export const Entry = Type.Object(
-  { ...person, created_at: instant(), updated_at: instant() },
+  { ...person, external_id: externalId, created_at: instant(), updated_at: instant() },
   { title: 'AddressBookEntry', ...closed },
 );
 

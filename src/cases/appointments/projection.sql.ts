@@ -98,7 +98,7 @@ export const updatedAppointment = (sources: Sources) => jsonObject(updatedFields
 
 /** The record as the additional operations return it. */
 export const fullAppointment = (sources: Sources) =>
-  jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email' });
+  jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email', external_id: 'a.external_id' });
 
 /** SQL: what became of an appointment. An index has the same text. */
 export const outcome = `CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END`;

@@ -9,6 +9,7 @@ import { requireCase } from '../case.ts';
 import type { AppointmentsQuery } from './lifecycle.schema.ts';
 import * as sql from './reads.sql.ts';
 
+export { appointmentIds } from './external-ids.sql.ts';
 export { currentVersion } from './reads.sql.ts';
 
 export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<ShownRecord> {

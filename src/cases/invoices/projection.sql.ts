@@ -122,6 +122,7 @@ export const outstanding = 'CASE WHEN v.cancelled_at IS NULL THEN greatest(v.tot
 export const elementWithBalance = (zone: string) =>
   jsonObjectText({
     ...elementFields(wallTime('v.date_created', zone)),
+    external_id: nullable(jsonString('v.external_id')),
     paid: jsonRaw('v.paid'),
     outstanding: jsonRaw(outstanding),
   });
@@ -143,6 +144,7 @@ export const image = (rows: RowSource) =>
     ...elementFields(isoTime('v.date_created')),
     items: `(SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]')
                FROM ${rows('invoice_items')} t WHERE ${isPartOf('t')})`,
+    external_id: 'v.external_id',
     sender_id: 'v.sender_id',
     vat: 'v.vat',
     paid: 'v.paid',

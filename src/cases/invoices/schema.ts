@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { externalId } from '../../kernel/external-ids/schema.ts';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import {
   booleanFlag,
@@ -169,6 +170,7 @@ export const InvoiceList = Type.Array(Type.Object(element, { title: 'ListedInvoi
 export const Invoice = Type.Object(
   {
     ...element,
+    external_id: externalId,
     paid: Type.Number({ description: 'The sum of the payments that are not reversed.', examples: [72] }),
     outstanding: Type.Number({
       description: 'The amount that can still be paid; 0 if the invoice is cancelled.',

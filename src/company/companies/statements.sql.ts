@@ -18,6 +18,11 @@ export const SETTINGS = [
   'client_contact_phone',
   'contact_line',
   'message_signature',
+  'legal_name',
+  'address',
+  'company_number',
+  'tax_number',
+  'currency',
 ] as const;
 
 const columns = SETTINGS.join(', ');

@@ -181,7 +181,7 @@ function completeOperation(operation: Operation): void {
     if (isPublic && ['403', '404'].includes(status)) continue;
     if (!accepts('idempotency-key') && ['409', '422'].includes(status)) continue;
     if (!accepts('if-match') && status === '412') continue;
-    if (!accepts('if-none-match') && status === '304') continue;
+    if (status === '304' && (!accepts('if-none-match') || accepts('idempotency-key'))) continue;
     operation.responses[status] ??= { $ref: `#/components/responses/${name}` };
   }
 }
@@ -194,12 +194,14 @@ const CONTENT_TYPE: Parameter = {
   schema: { type: 'string', enum: ['application/json'], default: 'application/json' },
 };
 
+const DESCRIPTIONS: Record<string, string> = { 200: 'OK', 201: 'Created' };
+
 const describeResponses = (responses: Record<string, TSchema & { contentMediaType?: string }>, headers: object) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => [
       status,
       {
-        description: status === '200' ? 'OK' : 'Rejected',
+        description: DESCRIPTIONS[status] ?? 'Rejected',
         content: { [schema.contentMediaType ?? 'application/json']: { schema } },
         headers,
       },

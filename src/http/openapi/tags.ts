@@ -17,6 +17,7 @@ const GROUPS: Record<string, Record<string, string>> = {
   'The company': {
     Company: 'The settings of the company.',
     Cases: 'The cases of the company.',
+    'Kinds of case': "The company's own list of kinds.",
     Customers: 'The customers of a case.',
     Advisers: 'The advisers that appointments are booked with.',
     'Video accounts': 'The accounts that create the video meetings of an adviser.',

@@ -15,6 +15,7 @@ import { Type } from '../../kernel/validation/type.ts';
 import { formOf, rejectedForm } from './body.ts';
 import { type Conditions, runCarefully } from './careful-write.ts';
 import {
+  CreateOnlyHeaders,
   type EtagRegistry,
   hashedEtag,
   ifMatch,
@@ -56,6 +57,8 @@ type Operation<P extends string, B extends TSchema> = {
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
+  /** The response with status 201, if the operation creates a record that does not exist. */
+  createdResponse?: TSchema;
   /** Declared by the operation that reads one record. Writes at or below its path then accept If-Match. */
   record?: Omit<ReadableRecord, 'show'> & {
     show: (context: Context, params: Record<P, string>) => Promise<ShownRecord | string>;
@@ -72,7 +75,8 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<Answer>;
 };
 
-type Answer = string | ShownRecord | JsonResponse | StreamedResponse;
+type Answer = string | ShownRecord | JsonResponse | StreamedResponse | Created;
+export type Created = { created: string | ShownRecord };
 /** A long list is streamed in pieces of several entries. */
 export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
 
@@ -96,7 +100,8 @@ export function registerOperation<P extends string, B extends TSchema>(
     const expected = ifMatch(request);
     const changed = expected === undefined ? undefined : services.records.at(operation.path);
     if (key === undefined && !changed) return undefined;
-    isVersioned ??= services.records.isVersioned(operation.path);
+    // A guarded statement stores status 200 with its answer.
+    isVersioned ??= !operation.createdResponse && services.records.isVersioned(operation.path);
     return { key, ifMatch: expected !== undefined && changed ? { expected, record: changed } : undefined, isVersioned };
   };
   const respond = (request: FastifyRequest, answer: Answer): StoredResponse =>
@@ -118,11 +123,11 @@ export function registerOperation<P extends string, B extends TSchema>(
         ...describe(operation),
         security: securityOf(operation.access),
         params: Type.Object(paramSchemas(operation.params)),
-        ...(writes && { headers: IdempotencyHeaders }),
+        ...(writes && { headers: writeHeaders(operation) }),
         ...(record && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
-        response: { 200: operation.response },
+        response: { 200: operation.response, ...(operation.createdResponse && { 201: operation.createdResponse }) },
       },
       ...(writes && {
         onResponse: (request, reply, done) => {
@@ -151,12 +156,13 @@ export function registerOperation<P extends string, B extends TSchema>(
           reply.headers(answer.headers);
           return answer.stream;
         }
-        if (typeof answer === 'object' && typeof answer.json !== 'string') {
+        if (typeof answer === 'object' && 'json' in answer && typeof answer.json !== 'string') {
           reply.headers(JSON_TYPE);
           if ('headers' in answer) reply.headers(answer.headers);
           return Readable.from(asList(answer.json));
         }
-        const { headers, body } = respond(request, answer);
+        const { status, headers, body } = respond(request, answer);
+        if (status !== 200) (reply as FastifyReply).status(status);
         reply.headers(headers);
         if (!record || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag)) return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
@@ -203,11 +209,18 @@ function describe<P extends string, B extends TSchema>({
 const paramSchemas = (nouns: Record<string, string>) =>
   Object.fromEntries(Object.entries(nouns).map(([name, noun]) => [name, Type.String({ description: `The ${noun}.` })]));
 
+const writeHeaders = ({ createdResponse }: { createdResponse?: TSchema }) =>
+  createdResponse ? Type.Object({ ...IdempotencyHeaders.properties, ...CreateOnlyHeaders }) : IdempotencyHeaders;
+
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 /** `isHashed`: the answer shows a record that has no version. */
-function toStoredResponse(answer: Answer, { caller }: FastifyRequest, isHashed: boolean): StoredResponse {
-  const json = typeof answer === 'string' ? answer : 'stream' in answer ? undefined : answer.json;
+function toStoredResponse(answer: Answer, request: FastifyRequest, isHashed: boolean): StoredResponse {
+  if (typeof answer === 'object' && 'created' in answer) {
+    return { ...toStoredResponse(answer.created, request, isHashed), status: 201 };
+  }
+  const { caller } = request;
+  const json = typeof answer === 'string' ? answer : 'json' in answer ? answer.json : undefined;
   if (typeof json !== 'string') throw new Error('The response of a write cannot be streamed.');
   const body = renderWallTimes(json);
   const headers: Record<string, string> = { ...JSON_TYPE };

@@ -3,7 +3,7 @@ import { CURSOR_QUERY } from '../../../kernel/validation/paging.ts';
 import { instant } from '../../../kernel/validation/schema-types.ts';
 import { Type } from '../../../kernel/validation/type.ts';
 import { COMPANY_FIELDS, externalIdFilter, sortBy } from '../../company-list.schema.ts';
-import { InteractionElement, InteractionQuery } from '../schema.ts';
+import { Interaction, InteractionQuery } from '../schema.ts';
 
 const { type, from, to } = InteractionQuery.properties;
 
@@ -23,7 +23,7 @@ export type CompanyInteractionsCsvQuery = Static<typeof CompanyInteractionsCsvQu
 
 export const CompanyInteraction = Type.Object(
   {
-    ...InteractionElement.properties,
+    ...Interaction.properties,
     when_utc: instant(),
     ...COMPANY_FIELDS,
   },
