@@ -9,6 +9,8 @@ import { failover } from './failover.ts';
 import { input, messages, retries, tenantIsolation, webhooks } from './harness-tests.ts';
 import { migration } from './migration.ts';
 import { overload } from './overload.ts';
+import { ownServer } from './own-server.ts';
+import { pooler } from './pooler.ts';
 import { powerCut } from './power-cut.ts';
 import { slowPeers } from './slow-peers.ts';
 import { stalledDatabase } from './stalled-database.ts';
@@ -19,7 +21,9 @@ export const CHAOS_TESTS: readonly ChaosTest[] = [
   crash,
   powerCut,
   backup,
+  ownServer,
   failover,
+  pooler,
   overload,
   slowPeers,
   stalledDatabase,

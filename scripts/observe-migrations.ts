@@ -12,22 +12,18 @@ export async function observeMigrations(
 ): Promise<Record<string, Effect[]>> {
   const effects: Record<string, Effect[]> = {};
   for (const { name, sql } of migrations) {
-    const observed: Effect[] = [];
-    for (const part of separateStatements(sql) ?? [sql]) observed.push(...(await observe(client, part)));
-    effects[name] = merged(observed);
+    const statements = separateStatements(sql);
+    if (statements) {
+      const before = await readTables(client);
+      const observed = await Array.fromAsync(statements, (statement) => observeStatement(client, statement));
+      effects[name] = merge(observed.flat().filter(({ table }) => before.has(table)));
+    } else effects[name] = await observeTransaction(client, sql);
   }
   return effects;
 }
 
-async function observe(client: pg.Client, sql: string): Promise<Effect[]> {
+async function observeTransaction(client: pg.Client, sql: string): Promise<Effect[]> {
   const before = await readState(client);
-  // Cannot run in a transaction, so its lock, which nothing waits for, is not there to be read.
-  if (/INDEX CONCURRENTLY/.test(sql)) {
-    await client.query(sql);
-    const { rows } = await client.query(`SELECT i.oid, i.relation::regclass::text AS table FROM (${INDEXES}) i`);
-    const added = rows.filter(({ oid }) => !before.indexes.has(oid));
-    return added.map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE', work: ['index'] }));
-  }
   await client.query('BEGIN');
   await client.query(sql);
   const effects = await effectsOf(client, before);
@@ -35,12 +31,32 @@ async function observe(client: pg.Client, sql: string): Promise<Effect[]> {
   return effects;
 }
 
-/** One effect for each table and lock: separate statements do not work under the strongest lock of all. */
-const merged = (effects: readonly Effect[]): Effect[] =>
-  [...Map.groupBy(effects, ({ table, lock }) => `${table} ${lock}`)]
-    .map(([, [first, ...others]]) => ({ ...(first as Effect), work: workOf([first as Effect, ...others]) }))
-    .sort((a, b) => (a.table < b.table ? -1 : 1));
-const workOf = (effects: readonly Effect[]) => [...new Set(effects.flatMap(({ work }) => work))].sort();
+/** A statement with CONCURRENTLY refuses a transaction. Its lock is the same for each. */
+async function observeStatement(client: pg.Client, sql: string): Promise<Effect[]> {
+  if (!/\bCONCURRENTLY\b/.test(sql)) return observeTransaction(client, sql);
+  const before = await readState(client);
+  await client.query(sql);
+  const { rows } = await client.query(`SELECT i.oid, i.relation::regclass::text AS table FROM (${INDEXES}) AS i`);
+  return rows
+    .filter(({ oid }) => !before.indexes.has(oid))
+    .map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE', work: ['index'] }));
+}
+
+/** Statements outside of a transaction take their locks one after the other, so each lock is a line of its own. */
+function merge(effects: Effect[]): Effect[] {
+  const merged = new Map<string, Effect>();
+  for (const effect of effects) {
+    const key = `${effect.table} ${effect.lock}`;
+    const work = [...new Set([...(merged.get(key)?.work ?? []), ...effect.work])].sort();
+    merged.set(key, { ...effect, work });
+  }
+  return [...merged.values()].sort((a, b) => (a.table < b.table ? -1 : a.table > b.table ? 1 : 0));
+}
+
+const readTables = async (client: pg.Client): Promise<Set<string>> =>
+  new Set(
+    (await client.query(`SELECT oid::regclass::text AS name FROM (${TABLES}) AS t`)).rows.map(({ name }) => name),
+  );
 
 type State = {
   /** The file of each table, by its number: a rewritten table has another one. */
@@ -57,7 +73,10 @@ const CONSTRAINTS = `SELECT oid, conrelid AS relation FROM pg_constraint WHERE c
 const COLUMNS = (
   isRequired: boolean,
 ) => `SELECT attrelid || '.' || attnum AS oid, attrelid AS relation FROM pg_attribute
-  WHERE attrelid >= 16384 AND attnum > 0 AND attnotnull = ${isRequired}`;
+  WHERE attrelid >= 16384 AND attnum > 0 AND attnotnull = ${isRequired}
+    -- What a rule proves is not checked again.
+    AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = attrelid AND k.contype = 'c' AND k.convalidated
+                       AND pg_get_constraintdef(k.oid) = format('CHECK ((%I IS NOT NULL))', attname))`;
 
 async function readState(client: pg.Client): Promise<State> {
   const set = async (sql: string) => new Set((await client.query(sql)).rows.map(({ oid }) => oid));

@@ -84,9 +84,9 @@ function missingFrom(migrations: Migration[], applied: Applied[]): Migration[] {
   return migrations.filter(({ version }) => !done.has(version));
 }
 
-/** Returns the statements of a migration outside of a transaction; undefined for the others. */
+/** Returns the statements of a migration that runs outside of a transaction; undefined if it runs in one. */
 export const separateStatements = (sql: string): string[] | undefined =>
-  sql.startsWith(OUTSIDE_TRANSACTION) ? sql.split(/;$/m).filter((text) => text.trim() !== '') : undefined;
+  sql.startsWith(OUTSIDE_TRANSACTION) ? sql.split(/;$/m) : undefined;
 
 /**
  * Applies a migration in one transaction, so that an interruption leaves the database unchanged. One outside of a

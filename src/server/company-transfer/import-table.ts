@@ -1,12 +1,10 @@
 import type pg from 'pg';
+import { HELD_UNTIL } from '../../kernel/jobs/held-jobs.sql.ts';
 import { TABLE_TRAITS } from '../company-tables.ts';
 import { entryName, type TableEntry } from './manifest.ts';
 import { companyColumn, lineOf, type TableColumns } from './table-columns.ts';
 import { readLines } from './verify.ts';
 import type { ZipReader } from './zip-reader.ts';
-
-/** A job with a lease that never ends is held: no worker claims it. */
-export const HELD_UNTIL = `'9999-01-01 00:00:00+00'::timestamptz`;
 
 const BATCH_ROWS = 1_000;
 const BATCH_CHARACTERS = 2_000_000;

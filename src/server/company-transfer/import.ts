@@ -3,7 +3,6 @@ import { connectClient } from '../../kernel/database/connect.ts';
 import type { Connection } from '../../kernel/database/database.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
 import { TABLE_TRAITS } from '../company-tables.ts';
-import { countHeld, type HeldCounts } from './held.ts';
 import { AnotherStateError, Difference, importTable, isPruned, type Pass, type TableTask } from './import-table.ts';
 import { type Manifest, readManifest, SECRETS } from './manifest.ts';
 import { openPassphraseBox, storeSecret } from './sealed-secrets.ts';
@@ -28,7 +27,6 @@ export type ImportedCompany = Pick<Manifest, 'company' | 'tables' | 'secret_coun
   /** Whether the company was imported; false if it was there before. */
   changed: boolean;
   secretsImported: number;
-  held: HeldCounts;
 };
 
 /**
@@ -84,8 +82,7 @@ class Import {
     if (state === 'removing') throw new Error(`${company.name} is being removed here. Finish "company remove" first.`);
     const isNew = state !== 'complete';
     const secretsImported = await this.#explainDifferences(() => (isNew ? this.#store(tasks) : this.#compare(tasks)));
-    const held = await countHeld(this.#client, company.id);
-    return { company, tables, secret_count, changed: isNew, secretsImported, held };
+    return { company, tables, secret_count, changed: isNew, secretsImported };
   }
 
   /** Throws if the role may not import: it would otherwise fail after many rows. */
