@@ -283,16 +283,18 @@ test('a repeated appointment sends no second confirmation, and its adviser canno
   const answers = await Promise.all(Array.from({ length: 20 }, () => put(kind, company, 'crm-1', mailed)));
   const { id } = answers[0]?.body ?? {};
   app.clock.set(LATER);
+  const sent = `UPDATE messages SET state = 'sent' WHERE company_id = $1 AND kind = 'confirmation'`;
+  await app.sql(sent, [company.companyId]);
   const moved = { start_time: '2026-06-11 10:00:00', end_time: '2026-06-11 11:00:00' };
   assert.equal((await put(kind, company, 'crm-1', { ...mailed, ...moved, video_meeting: true })).status, 200);
   const messages: { kind: string; channel: string; state: string }[] = await ok(
     company.get(`${kind.list(company)}/${id}/messages`),
   );
   assert.deepEqual(messages.map(({ channel, kind, state }) => `${channel} ${kind} ${state}`).sort(), [
-    'email confirmation scheduled',
+    'email confirmation sent',
     'email reminder cancelled',
     'email reminder scheduled',
-    'sms confirmation scheduled',
+    'sms confirmation sent',
   ]);
   const before = await company.get(pathOf(kind, company, 'crm-1'));
   const other = { adviser_email: company.adviserWithVideo, end_time: 'x' };
