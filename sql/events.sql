@@ -1,8 +1,8 @@
 -- events.close_full_partition (writes; pool: short)
-SELECT close_full_event_partition() AS closed;
+SELECT close_full_event_partition() AS done;
 
 -- events.drop_old_partitions (writes; pool: short)
-SELECT drop_old_event_partitions() AS dropped;
+SELECT drop_old_event_partitions() AS done;
 
 -- events.find (reads; pool: short)
 SELECT true AS found FROM events WHERE company_id = $1::uuid AND position = $2::bigint;

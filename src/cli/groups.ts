@@ -18,6 +18,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'company', summary: 'Companies and their settings', load: () => import('./company.ts') },
   { name: 'adviser', summary: 'Advisers, their state and their video accounts', load: () => import('./adviser.ts') },
   { name: 'case', summary: 'Cases', load: () => import('./case.ts') },
+  { name: 'kind', summary: 'Kinds of case', load: () => import('./kind.ts') },
   { name: 'customer', summary: 'Customers of a case', load: () => import('./customer.ts') },
   { name: 'tag', summary: 'Custom tags', load: () => import('./tag.ts') },
   { name: 'template', summary: "Messages to clients in the company's own words", load: () => import('./template.ts') },

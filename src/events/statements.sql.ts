@@ -176,13 +176,13 @@ export const findCase = read('events.find_case', {
 /** Begins the next partition of the log if the present one is full. Fails if the log is in use for longer than a moment. */
 export const closeFullPartition = write('events.close_full_partition', {
   inputs: {},
-  sql: () => 'SELECT close_full_event_partition() AS closed',
+  sql: () => 'SELECT close_full_event_partition() AS done',
 });
 
 /** Removes the first partitions if the retention of all their events is over. Fails as `closeFullPartition` does. */
 export const dropOldPartitions = write('events.drop_old_partitions', {
   inputs: {},
-  sql: () => 'SELECT drop_old_event_partitions() AS dropped',
+  sql: () => 'SELECT drop_old_event_partitions() AS done',
 });
 
 /** Deletes at most `max` events whose retention is over, unless their partition is removed soon. */

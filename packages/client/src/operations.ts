@@ -3284,7 +3284,7 @@ export type Operations = {
     };
     answer: GetCaseAnswer;
   };
-  /** Update a case. Changes the reference. */
+  /** Update a case. Fields that are not sent stay unchanged. A new `state` closes the case, archives it or opens it again; nothing is refused for a case because of its state. */
   updateCase: {
     input: {
       /** The case. */
