@@ -34,6 +34,7 @@ export const GROUPS: readonly Group[] = [
     summary: 'Encrypted secrets of video accounts and webhooks',
     load: () => import('./secrets.ts'),
   },
+  { name: 'search', summary: 'The index of searches', load: () => import('./search.ts') },
   { name: 'events', summary: 'Events of a company', load: () => import('./events.ts') },
   { name: 'webhook', summary: 'Webhook endpoints and their deliveries', load: () => import('./webhook.ts') },
   { name: 'backup', summary: 'Backups of the bundled database', load: () => import('./backup.ts') },
