@@ -16,7 +16,11 @@ export const sortBy = <F extends string>(fields: readonly F[], defaultSort: F | 
   );
 
 export const externalIdFilter = Type.Optional(
-  Type.String({ maxLength: 255, description: 'Only the record with this id of another system.', examples: ['crm-4711'] }),
+  Type.String({
+    maxLength: 255,
+    description: 'Only the record with this id of another system.',
+    examples: ['crm-4711'],
+  }),
 );
 
 /** What a record shows in addition to the list of its case. */
