@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Effect, LOCKS, type Work } from '../src/kernel/schema/migration-effects.ts';
-import type { Migration } from '../src/kernel/schema/migrations.ts';
+import { type Migration, separateStatements } from '../src/kernel/schema/migrations.ts';
 
 /**
  * Applies migrations to an empty database and notes what each does to tables that were there before it: the locks that
@@ -12,14 +12,51 @@ export async function observeMigrations(
 ): Promise<Record<string, Effect[]>> {
   const effects: Record<string, Effect[]> = {};
   for (const { name, sql } of migrations) {
-    const before = await readState(client);
-    await client.query('BEGIN');
-    await client.query(sql);
-    effects[name] = await effectsOf(client, before);
-    await client.query('COMMIT');
+    const statements = separateStatements(sql);
+    if (statements) {
+      const before = await readTables(client);
+      const observed = await Array.fromAsync(statements, (statement) => observeStatement(client, statement));
+      effects[name] = merge(observed.flat().filter(({ table }) => before.has(table)));
+    } else effects[name] = await observeTransaction(client, sql);
   }
   return effects;
 }
+
+async function observeTransaction(client: pg.Client, sql: string): Promise<Effect[]> {
+  const before = await readState(client);
+  await client.query('BEGIN');
+  await client.query(sql);
+  const effects = await effectsOf(client, before);
+  await client.query('COMMIT');
+  return effects;
+}
+
+/** A statement with CONCURRENTLY refuses a transaction. Its lock is the same for each. */
+async function observeStatement(client: pg.Client, sql: string): Promise<Effect[]> {
+  if (!/\bCONCURRENTLY\b/.test(sql)) return observeTransaction(client, sql);
+  const before = await readState(client);
+  await client.query(sql);
+  const { rows } = await client.query(`SELECT i.oid, i.relation::regclass::text AS table FROM (${INDEXES}) AS i`);
+  return rows
+    .filter(({ oid }) => !before.indexes.has(oid))
+    .map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE', work: ['index'] }));
+}
+
+/** Statements outside of a transaction take their locks one after the other, so each lock is a line of its own. */
+function merge(effects: Effect[]): Effect[] {
+  const merged = new Map<string, Effect>();
+  for (const effect of effects) {
+    const key = `${effect.table} ${effect.lock}`;
+    const work = [...new Set([...(merged.get(key)?.work ?? []), ...effect.work])].sort();
+    merged.set(key, { ...effect, work });
+  }
+  return [...merged.values()].sort((a, b) => (a.table < b.table ? -1 : a.table > b.table ? 1 : 0));
+}
+
+const readTables = async (client: pg.Client): Promise<Set<string>> =>
+  new Set(
+    (await client.query(`SELECT oid::regclass::text AS name FROM (${TABLES}) AS t`)).rows.map(({ name }) => name),
+  );
 
 type State = {
   /** The file of each table, by its number: a rewritten table has another one. */
@@ -36,7 +73,10 @@ const CONSTRAINTS = `SELECT oid, conrelid AS relation FROM pg_constraint WHERE c
 const COLUMNS = (
   isRequired: boolean,
 ) => `SELECT attrelid || '.' || attnum AS oid, attrelid AS relation FROM pg_attribute
-  WHERE attrelid >= 16384 AND attnum > 0 AND attnotnull = ${isRequired}`;
+  WHERE attrelid >= 16384 AND attnum > 0 AND attnotnull = ${isRequired}
+    -- What a rule proves is not checked again.
+    AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = attrelid AND k.contype = 'c' AND k.convalidated
+                       AND pg_get_constraintdef(k.oid) = format('CHECK ((%I IS NOT NULL))', attname))`;
 
 async function readState(client: pg.Client): Promise<State> {
   const set = async (sql: string) => new Set((await client.query(sql)).rows.map(({ oid }) => oid));

@@ -1,41 +1,36 @@
 import assert from 'node:assert/strict';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
+import { closeFullEventPartition } from '../src/events/partitions.ts';
+import { purgeOldEvents } from '../src/events/retention.ts';
 import { connectClient } from '../src/kernel/database/connect.ts';
-import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
+import { readMigrations } from '../src/kernel/schema/migrations.ts';
 import { PREVIOUS_RELEASE_MIGRATION } from '../src/kernel/schema/previous-release.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { startApp } from './harness/app.ts';
+import { readFixture, restoreFixture } from './harness/earlier-databases.ts';
+import { caller } from './harness/http.ts';
 import { document } from './harness/openapi.ts';
 
 /** Processes of this release can be started before its migrations are applied. */
 
-const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
-const migrations = await readMigrations();
+const LEVEL = String(PREVIOUS_RELEASE_MIGRATION).padStart(4, '0');
 const later = { version: 9999, name: '9999_later.sql', sql: '', sha256: '' };
 
-/** A database as the previous release left it, with its privileges. */
-async function previousDatabase(): Promise<string> {
-  const database = `previous_${randomBytes(6).toString('hex')}`;
-  const admin = await connectClient(server, 'test');
-  await admin.query(`CREATE DATABASE ${database}`);
-  await admin.end();
-  const connection = { ...server, database };
-  await migrate(
-    connection,
-    migrations.filter(({ version }) => version <= PREVIOUS_RELEASE_MIGRATION),
-  );
-  const owner = await connectClient(connection, 'test');
-  await owner.query(`
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${SERVICE_ROLE};
-    GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO ${SERVICE_ROLE};
-    GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ${SERVICE_ROLE}`);
-  await owner.end();
-  return database;
-}
-
-const app = await startApp({ migrations: [...migrations, later] }, { database: await previousDatabase() });
-const company = await app.company();
+const fixture = await readFixture(`earlier-${LEVEL}.json.gz`);
+const database = await restoreFixture(fixture);
+const owner = await connectClient({ ...JSON.parse(process.env.TEST_POSTGRES ?? 'null'), database }, 'test');
+await owner.query(`
+  GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${SERVICE_ROLE};
+  GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO ${SERVICE_ROLE};
+  GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ${SERVICE_ROLE}`);
+const [adviser] = (await owner.query('SELECT email FROM advisers ORDER BY email')).rows;
+const [customer] = (await owner.query('SELECT id, email FROM customers ORDER BY email')).rows;
+await owner.end();
+const app = await startApp({ migrations: [...(await readMigrations()), later] }, { database });
+app.clock.set('2026-11-20T09:00:00Z');
+const company = caller(app.baseUrl, fixture.token);
+const path = `/cases/${fixture.case_id}`;
 
 test('a process is ready on the schema of the previous release', async () => {
   assert.equal((await app.anonymous.get('/readyz')).status, 200);
@@ -51,8 +46,6 @@ test('a process is not ready on an older schema', async () => {
 });
 
 test('the twelve specified operations work on the schema of the previous release', async () => {
-  const { path } = company;
-  const customer = company.customers[0];
   const interaction = { type: 'phone', when: '2026-07-01 10:30', notes: 'First call' };
   const entry = { entity_id: 'person', title: 'Ms', first_names: 'Jane', last_name: 'Doe', tags: ['executor'] };
   const invoice = {
@@ -61,7 +54,7 @@ test('the twelve specified operations work on the schema of the previous release
     items: [{ description: 'Will', quantity: 1, rate: 100, amount: 120 }],
   };
   const appointment = {
-    ...{ adviser_email: company.adviser, start_time: '2026-08-01 10:00', end_time: '2026-08-01 11:00' },
+    ...{ adviser_email: adviser.email, start_time: '2035-08-01 10:00', end_time: '2035-08-01 11:00' },
     ...{ email_recipient: customer.email, email_confirmation: true, email_notification: true },
   };
   const operations = [
@@ -88,10 +81,10 @@ const GETS = Object.entries(document.paths as unknown as Record<string, Record<s
 
 test('on the schema of the previous release an operation whose tables are missing answers 503', async () => {
   for (const template of GETS) {
-    const words: Record<string, string> = { caseId: company.caseId, companyId: company.companyId, message: 'reminder' };
-    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => words[name] ?? randomUUID());
-    const answer = await company.get(path);
-    assert.notEqual(answer.status, 500, `${path}: ${answer.text}`);
+    const words: Record<string, string> = { caseId: fixture.case_id, message: 'reminder' };
+    const address = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => words[name] ?? randomUUID());
+    const answer = await company.get(address);
+    assert.notEqual(answer.status, 500, `${address}: ${answer.text}`);
   }
 });
 
@@ -102,7 +95,7 @@ test('only the operations of a missing table answer 503, and only before its mig
   assert.equal(missing.status, 503, missing.text);
   assert.equal(missing.body.code, 'unavailable');
   assert.equal(missing.headers['retry-after'], '1');
-  assert.equal((await company.get(`${company.path}/interactions`)).status, 200);
+  assert.equal((await company.get(`${path}/interactions`)).status, 200);
   assert.equal((await app.anonymous.get('/readyz')).status, 200);
   assert.equal((await app.anonymous.get('/metrics')).status, 200);
 
@@ -112,4 +105,9 @@ test('only the operations of a missing table answer 503, and only before its mig
   assert.equal((await company.get('/manage/test-messages')).status, 500);
   await app.sql('ALTER TABLE test_messages_later RENAME TO test_messages');
   assert.equal((await company.get('/manage/test-messages')).status, 200);
+});
+
+test('the hourly work of the event log does nothing that the schema of the previous release lacks', async () => {
+  assert.equal(await closeFullEventPartition(app.db), false);
+  assert.equal(await purgeOldEvents(app.db), 0);
 });

@@ -1,5 +1,6 @@
 import type { Database } from '../kernel/database/database.ts';
-import { dropOldPartitions, purgeEvents } from './statements.sql.ts';
+import { dropOldEventPartitions } from './partitions.ts';
+import { purgeEvents } from './statements.sql.ts';
 
 // Small enough that no statement holds its locks for long.
 const BATCH_SIZE = 5_000;
@@ -9,7 +10,7 @@ const BATCH_SIZE = 5_000;
  * partition that remains. Returns the number of events that were deleted one by one.
  */
 export async function purgeOldEvents(db: Database, signal?: AbortSignal): Promise<number> {
-  await db.queryRows(dropOldPartitions({}));
+  await dropOldEventPartitions(db);
   for (let total = 0; ; ) {
     const deleted = (await db.queryFirst<{ deleted: number }>(purgeEvents({ max: BATCH_SIZE })))?.deleted ?? 0;
     total += deleted;

@@ -25,6 +25,8 @@ import { invoiceExternalIdRoutes } from '../cases/invoices/external-ids.routes.t
 import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
+import { timelineRoutes } from '../cases/timeline/routes.ts';
+import { caseOverviewRoutes } from '../company/cases/overview.routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
 import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
@@ -62,6 +64,8 @@ import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { phoneLibrary } from '../kernel/validation/phone.ts';
+import { SEARCH_GAUGES } from '../search/metrics.ts';
+import { searchRoutes } from '../search/routes.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
 import { WEBHOOK_GAUGES } from '../webhooks/metrics.ts';
@@ -178,7 +182,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryCounters: counters ?? new DeliveryCounters(),
     gatherMetrics,
     held: { bodies, responses, evictions },
-    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor), backupGauge(backupFolder)],
+    gauges: [
+      ...APPOINTMENT_GAUGES,
+      ...SEARCH_GAUGES,
+      ...WEBHOOK_GAUGES,
+      ...eventGauges(stallMonitor),
+      backupGauge(backupFolder),
+    ],
   });
   const isReady = health(app, { db, clock, requiredMigration, isStarted, logStalledSeconds });
   homePage(app, { version: packageJson.version, docs, publicUrl, isReady });
@@ -207,7 +217,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     messageRoutes(cases, services);
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
+    caseOverviewRoutes(cases, services);
+    timelineRoutes(cases, services);
   });
+  await app.register(async (search) => searchRoutes(search, services));
   await app.register(manageRoutes, services);
   await app.register(async (manage) => {
     videoAccountRoutes(manage, services, secrets);

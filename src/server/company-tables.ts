@@ -1,5 +1,11 @@
 /**
- * Every table with rows of companies. Messages, webhooks and credentials come first, so that nothing is sent and no
+ * Tables whose rows are made from those of other tables. They are removed first and never exported. Without its
+ * progress a company is not indexed, so no worker adds documents to those that are deleted.
+ */
+export const DERIVED_TABLES = ['search_progress', 'search_documents'] as const;
+
+/**
+ * Every other table with rows of companies. Messages, webhooks and credentials come first, so that nothing is sent and no
  * caller writes any more; the others come before the tables that they refer to. Removal follows this order, export and
  * import the reverse. A test compares the list with the database.
  */

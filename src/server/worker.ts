@@ -23,6 +23,7 @@ import { JobWorker } from '../kernel/jobs/job-worker.ts';
 import { HOUR_MS, periodically } from '../kernel/periodic.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
+import { indexContinuously } from '../search/indexer.ts';
 import { webhookQueues } from '../webhooks/queues.ts';
 import { purgeEnded } from '../webhooks/retention.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
@@ -77,6 +78,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   ];
   await Promise.all(workers.map((worker) => worker.start()));
   const stopTransactionWatch = watchHalfSentTransactions(db, logger);
+  const stopIndexing = indexContinuously({ db, logger });
   const stopEventPartitions = periodically({
     intervalMs: HOUR_MS,
     work: () => closeFullEventPartition(db),
@@ -110,6 +112,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     await stopTransactionWatch();
+    await stopIndexing();
     await stopEventPartitions();
     await stopEventRetention();
     await stopWebhookRetention();

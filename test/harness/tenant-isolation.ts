@@ -25,7 +25,8 @@ export type Route = {
   name: string;
   method: string;
   template: string;
-  scope: string;
+  /** One of them is enough. */
+  scopes: readonly string[];
   /** The parameters that identify records. */
   params: string[];
   schema?: Schema;
@@ -37,7 +38,7 @@ export const routes: Route[] = Object.entries(document.paths as unknown as Recor
       name: `${method.toUpperCase()} ${template}`,
       method: method.toUpperCase(),
       template,
-      scope: security?.[0]?.bearer?.[0] ?? '',
+      scopes: security?.[0]?.bearer ?? [],
       // A PUT creates what has an unknown external id: test/external-ids.test.ts has these.
       params: [...template.matchAll(/\{(\w+)\}/g)]
         .map(([, name = '']) => name)

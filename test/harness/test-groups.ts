@@ -35,6 +35,7 @@ const GROUPS: Record<string, TestGroup> = {
   meetings: { files: ['meetings'], shared: ['meetings'] },
   messages: { files: ['messages'], shared: ['messages-sending'] },
   requests: { files: ['requests', 'hardening', 'limits'], shared: ['requests'] },
+  search: { files: ['search', 'timeline', 'case-overview'], shared: ['search'] },
   // Checks every statement that its process has declared.
   statements: { files: ['statements'] },
   'tenant-isolation': { files: ['tenant-isolation'], shared: ['tenant-isolation'] },

@@ -3,8 +3,13 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import pg from 'pg';
+import { readWatermark } from '../../src/events/watermark.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { endHalfSentTransactions } from '../../src/kernel/database/half-sent-transactions.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { startApp } from '../harness/app.ts';
 import { commandOutput } from '../harness/command-line.ts';
+import { halfSent } from '../harness/half-sent.ts';
 import { caller } from '../harness/http.ts';
 import { findPgbouncers, startPgbouncer } from '../harness/pgbouncer.ts';
 import { launch, type Settings, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
@@ -129,4 +134,20 @@ describe('behind PgBouncer', { skip }, async () => {
     assert.equal(new Set(seen.map(({ pid }) => pid)).size, 5);
     for (const row of seen) assert.deepEqual(row.settings, expected);
   });
+});
+
+test('behind a pooler that hides crashes, followers wait for an open transaction instead of using what was read', async () => {
+  const app = await startApp();
+  const connectionString = urlOf(app.connection);
+  const db = new Database({ connection: { connectionString, directUrl: connectionString }, poolSize: 1 });
+  try {
+    await readWatermark(db);
+    const { ended } = await halfSent(app.connection);
+    await assert.rejects(readWatermark(db), /taking long/);
+    await endHalfSentTransactions(app.db, 0);
+    await ended;
+    await readWatermark(db);
+  } finally {
+    await db.close();
+  }
 });

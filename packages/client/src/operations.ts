@@ -801,6 +801,147 @@ export type AuditEvent = {
   after: Record<string, never> | null;
 };
 
+export type CaseState = 'open' | 'closed' | 'archived';
+
+export type Customer = {
+  id: string;
+  case_id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  title: string;
+  first_names: string;
+  last_name: string;
+  email: string | null;
+  phone: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type CaseCounts = {
+  entries: number | null;
+  interactions: number | null;
+  invoices: number | null;
+  appointments: number | null;
+};
+
+export type NextAppointment = {
+  id: string;
+  start_time: string;
+  end_time: string;
+  adviser_email: string;
+  location: string | null;
+};
+
+export type CaseBalance = {
+  /** What can still be paid. */
+  outstanding: number;
+  /** The part of it that was due before now. */
+  overdue: number;
+};
+
+export type CaseOverview = {
+  /** The {caseId} of the twelve operations. */
+  id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
+  /** In the order in which they were added. */
+  customers: Customer[];
+  created_at: string;
+  updated_at: string;
+  /** Without deleted records. Null if the credential may not read them. */
+  counts: CaseCounts;
+  /** The first one that has not begun and is not cancelled. Needs `appointments:read`. */
+  next_appointment: NextAppointment | null;
+  /** Of all invoices. Needs `invoices:read`. */
+  balance: CaseBalance | null;
+};
+
+export type TimelineKind = 'interaction' | 'appointment' | 'invoice' | 'payment' | 'change';
+
+export type TimelineInvoice = {
+  id: string;
+  invoice_number: string;
+  recipients_name: string;
+  date_created: string;
+  date_due: string;
+  total: number;
+  paid: number;
+  outstanding: number;
+  status: InvoiceStatus;
+};
+
+export type TimelineChange = {
+  /** The id of the event. */
+  id: string;
+  /** The type of the record and the change. */
+  type: string;
+  at: string;
+  /** Who made the change. */
+  actor: AuditEventActor;
+  request_id: string | null;
+  record: AuditEventRecord;
+};
+
+export type TimelineEntry = {
+  /** The field that is not null. */
+  kind: TimelineKind;
+  /** When the interaction happened, the appointment starts, the invoice is dated, the payment was made, or the change was made. A change may be a moment late: then it has the time of the change after it. */
+  at: string;
+  interaction: Interaction | null;
+  appointment: Appointment | null;
+  invoice: TimelineInvoice | null;
+  payment: Payment | null;
+  change: TimelineChange | null;
+};
+
+export type SearchKind = 'case' | 'customer' | 'entry' | 'interaction' | 'invoice' | 'appointment';
+
+export type SearchHitCase = {
+  id: string;
+  /** Null without the scope `cases:read` or `manage`. */
+  reference: string | null;
+};
+
+export type SearchPiece = {
+  text: string;
+  /** Whether the piece matches the search. */
+  match: boolean;
+};
+
+export type SearchFragment = {
+  /** The field of the record that the text is from. */
+  field: string;
+  /** The text around the first match, in pieces. Show each as text, never as HTML. */
+  pieces: SearchPiece[];
+};
+
+export type SearchHit = {
+  kind: SearchKind;
+  id: string;
+  case: SearchHitCase;
+  /** What the record is known by, such as a name or a number. */
+  title: string;
+  fragment: SearchFragment;
+  /** When an interaction happened, an appointment starts, an invoice is dated, another record was created. */
+  at: string;
+};
+
+export type SearchResult = {
+  /** The best hits first. */
+  hits: SearchHit[];
+  /** False while the index of the company is being built, so that records may be missing. */
+  complete: boolean;
+};
+
 export type Company = {
   id: string;
   name: string;
@@ -936,22 +1077,6 @@ export type Removed = {
   removed_at: string;
 };
 
-export type CaseState = 'open' | 'closed' | 'archived';
-
-export type Customer = {
-  id: string;
-  case_id: string;
-  /** The id of the record in another system of the company. */
-  external_id: string | null;
-  title: string;
-  first_names: string;
-  last_name: string;
-  email: string | null;
-  phone: string | null;
-  created_at: string;
-  updated_at: string;
-};
-
 export type Case = {
   /** The {caseId} of the twelve operations. */
   id: string;
@@ -1084,6 +1209,7 @@ export type CompanyScope =
   | 'invoices:write'
   | 'appointments:read'
   | 'appointments:write'
+  | 'cases:read'
   | 'events:read'
   | 'webhooks'
   | 'manage';
@@ -1189,6 +1315,7 @@ export type Scope =
   | 'invoices:write'
   | 'appointments:read'
   | 'appointments:write'
+  | 'cases:read'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -1740,6 +1867,12 @@ export type ListInvoiceHistoryEntry = AuditEvent;
 
 export type ListApiKeyHistoryEntry = AuditEvent;
 
+export type ReadCaseAnswer = CaseOverview;
+
+export type ReadTimelineEntry = TimelineEntry;
+
+export type SearchAnswer = SearchResult;
+
 export type GetCompanyAnswer = Company;
 
 export type UpdateCompanyAnswer = Company;
@@ -1999,6 +2132,7 @@ export type ApiClientSnapshot = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'cases:read'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -2212,6 +2346,7 @@ export type ApiKeySnapshot = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'cases:read'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -3429,6 +3564,42 @@ export type Operations = {
     };
     answer: ListApiKeyHistoryEntry[];
   };
+  /** Read a case. The case with its customers, how many records it has, its next appointment and its balance. */
+  readCase: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCaseAnswer;
+  };
+  /** Read the timeline of a case. Interactions, appointments with the states of their messages, invoices, payments and changes in one order, latest first. Deleted records are only shown by their changes. The header `Link` leads to the next page. */
+  readTimeline: {
+    input: {
+      /** Only these kinds, separated by commas: `interaction`, `appointment`, `invoice`, `payment`, `change`. By default all that the scopes of the credential allow. */
+      kinds?: string | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same kinds. */
+      cursor?: string | undefined;
+      /** The case. */
+      caseId: string;
+    };
+    answer: ReadTimelineEntry[];
+  };
+  /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then hits in texts, then hits by the case; of equal ones the newest comes first. What is written is found within seconds; what is deleted is not found any more. */
+  search: {
+    input: {
+      /** Words in any order, each of which may be only the beginning of a word; a phone number, or its last digits; an email address or a part of it; the number of an invoice. Case, accents and leading zeros do not matter. */
+      q: string;
+      /** Only these kinds of records, separated by commas: `case`, `customer`, `entry`, `interaction`, `invoice`, `appointment`. By default all that the scopes of the credential allow. */
+      kinds?: string | undefined;
+      /** At most this many hits, up to 50. There are no further pages: add a word instead. */
+      limit?: number | undefined;
+    };
+    answer: SearchAnswer;
+  };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
     input: {
@@ -3593,7 +3764,7 @@ export type Operations = {
     };
     answer: GetCaseAnswer;
   };
-  /** Update a case. Changes the reference. */
+  /** Update a case. Fields that are not sent stay unchanged. A new `state` closes the case, archives it or opens it again; nothing is refused for a case because of its state. */
   updateCase: {
     input: {
       /** The case. */
@@ -4821,6 +4992,21 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  readCase: {
+    method: 'GET',
+    path: '/cases/{caseId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  readTimeline: {
+    method: 'GET',
+    path: '/cases/{caseId}/timeline',
+    query: ['kinds', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  search: { method: 'GET', path: '/search', query: ['q', 'kinds', 'limit'], headers: {}, bearer: true },
   getCompany: {
     method: 'GET',
     path: '/manage/company',

@@ -30,17 +30,17 @@ const state = {
   responsible_adviser_id: 'c.responsible_adviser_id',
 };
 const times = { created_at: isoTime('c.created_at'), updated_at: isoTime('c.updated_at') };
-const recordWith = (customers: string) =>
-  jsonObject({
-    ...identity,
-    kind: kindName,
-    ...state,
-    customers: `(SELECT coalesce(json_agg(${customerRecord} ORDER BY ${CUSTOMER_ORDER}), '[]') FROM ${customers})`,
-    ...times,
-  });
-const record = recordWith(
+const fieldsWith = (customers: string) => ({
+  ...identity,
+  kind: kindName,
+  ...state,
+  customers: `(SELECT coalesce(json_agg(${customerRecord} ORDER BY ${CUSTOMER_ORDER}), '[]') FROM ${customers})`,
+  ...times,
+});
+export const recordFields = fieldsWith(
   'customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL',
 );
+const record = jsonObject(recordFields);
 
 export const caseAudit = imageAuditLog({
   record: 'case',
@@ -151,7 +151,7 @@ export const insertCase = write('cases.insert', {
         origin: input.origin,
       })}
     )
-    SELECT ${recordWith('u')}::text FROM c`,
+    SELECT ${jsonObject(fieldsWith('u'))}::text FROM c`,
 });
 
 const EVENT_OF_NEW_STATE = { open: 'reopened', closed: 'closed', archived: 'archived' } as const;

@@ -7,6 +7,9 @@ const GROUPS: Record<string, Record<string, string>> = {
     Invoices: 'Invoices with their items.',
     Appointments: 'Appointments with confirmations, reminders and video meetings.',
   },
+  'Across cases': {
+    Search: 'Find records of all cases by words, names and numbers.',
+  },
   'Related to the records': {
     Payments: 'Payments of an invoice.',
     Messages: 'Sent, waiting and failed messages of appointments.',

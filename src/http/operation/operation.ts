@@ -7,7 +7,7 @@ import { RequestDatabase } from '../../kernel/database/request-database.ts';
 import { BodyTooLargeError, NotFoundError } from '../../kernel/errors.ts';
 import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
-import type { Scope } from '../../kernel/scopes.ts';
+import type { Access } from '../../kernel/scopes.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -43,7 +43,7 @@ type Operation<P extends string, B extends TSchema> = {
   servedAlias?: { form: Alias; condition: string };
   /** The OpenAPI document has it only as an alias of other operations. */
   undocumented?: boolean;
-  access: Scope;
+  access: Access;
   /** Not one of the twelve specified operations. It requires Content-Type only if a body is sent. */
   extension?: boolean;
   tag: string;
@@ -63,6 +63,8 @@ type Operation<P extends string, B extends TSchema> = {
   record?: Omit<ReadableRecord, 'show'> & {
     show: (context: Context, params: Record<P, string>) => Promise<ShownRecord | string>;
   };
+  /** The response has a hash as its tag, and If-None-Match is answered, but no write accepts the tag. */
+  isTagged?: boolean;
   /**
    * Returns the JSON text of the response, with its version if it shows a record of a case. Must write only through `db`,
    * and nothing if the form has faults.
@@ -86,7 +88,7 @@ export function registerOperation<P extends string, B extends TSchema>(
   services: Services,
   operation: Operation<P, B>,
 ): void {
-  const { record } = operation;
+  const { record, isTagged = false } = operation;
   // A query changes what is shown, so a hash would not be the tag of the record.
   if (record && !record.currentVersion && operation.query) throw new Error(`${operation.id} needs versions.`);
   if (record) services.records.add(operation.path, record as ReadableRecord, operation.response);
@@ -105,7 +107,7 @@ export function registerOperation<P extends string, B extends TSchema>(
     return { key, ifMatch: expected !== undefined && changed ? { expected, record: changed } : undefined, isVersioned };
   };
   const respond = (request: FastifyRequest, answer: Answer): StoredResponse =>
-    toStoredResponse(answer, request, services.records.showsHashed(operation.response));
+    toStoredResponse(answer, request, isTagged || services.records.showsHashed(operation.response));
 
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
@@ -124,7 +126,7 @@ export function registerOperation<P extends string, B extends TSchema>(
         security: securityOf(operation.access),
         params: Type.Object(paramSchemas(operation.params)),
         ...(writes && { headers: writeHeaders(operation) }),
-        ...(record && { headers: NoneMatchHeaders }),
+        ...((record || isTagged) && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
         response: { 200: operation.response, ...(operation.createdResponse && { 201: operation.createdResponse }) },
@@ -164,7 +166,8 @@ export function registerOperation<P extends string, B extends TSchema>(
         const { status, headers, body } = respond(request, answer);
         if (status !== 200) (reply as FastifyReply).status(status);
         reply.headers(headers);
-        if (!record || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag)) return body;
+        if ((!record && !isTagged) || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag))
+          return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
@@ -240,8 +243,9 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** No API client can have the scope operator. Only OAuth schemes can list scopes. */
-const securityOf = (scope: Scope) => (scope === 'operator' ? [{ bearer: [] }] : [{ bearer: [] }, { oauth2: [scope] }]);
+/** No API client can have the scope operator. Only OAuth schemes can list scopes; one of the schemes is enough. */
+const securityOf = (access: Access) =>
+  access === 'operator' ? [{ bearer: [] }] : [{ bearer: [] }, ...[access].flat().map((scope) => ({ oauth2: [scope] }))];
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };

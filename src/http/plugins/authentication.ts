@@ -6,7 +6,7 @@ import {
   invalidRequest,
   UnsupportedMediaTypeError,
 } from '../../kernel/errors.ts';
-import type { Scope } from '../../kernel/scopes.ts';
+import type { Access } from '../../kernel/scopes.ts';
 import { recordFailure } from './auth-throttle.ts';
 import type { FixedWindowCounter } from './fixed-window-counter.ts';
 
@@ -66,11 +66,13 @@ export function authentication(app: FastifyInstance, { authenticate, failures }:
   });
 }
 
-function admit(request: FastifyRequest, reply: FastifyReply, access: Scope, caller: Caller): void {
+function admit(request: FastifyRequest, reply: FastifyReply, access: Access, caller: Caller): void {
   request.caller = caller;
-  if (!caller.scopes.has(access)) {
-    reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
-    throw new InsufficientScopeError(`The token does not have the scope ${access}.`);
+  if (typeof access === 'string' ? !caller.scopes.has(access) : !access.some((scope) => caller.scopes.has(scope))) {
+    const scopes = [access].flat();
+    reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`);
+    const what = scopes.length > 1 ? 'has none of the scopes' : 'does not have the scope';
+    throw new InsufficientScopeError(`The token ${what} ${scopes.join(', ')}.`);
   }
   const body = hasBody(request);
   if ((request.route.specified || body) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);

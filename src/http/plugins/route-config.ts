@@ -1,10 +1,10 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
-import type { Scope } from '../../kernel/scopes.ts';
+import type { Access } from '../../kernel/scopes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that a caller needs, or 'public'. The service does not start if a route declares none. */
-    access?: Scope | 'public';
+    /** The scopes of which a caller needs one, or 'public'. The service does not start if a route declares none. */
+    access?: Access | 'public';
     /** One of the twelve specified operations, which require Content-Type even without a body. */
     specified?: boolean;
     /** The path of the operation as the specification writes it. */

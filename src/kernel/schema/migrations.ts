@@ -8,9 +8,8 @@ import type { Connection } from '../database/database.ts';
 export type Migration = { version: number; name: string; sql: string; sha256: string };
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
-// Arbitrary numbers that every process uses.
+// An arbitrary number that every process uses.
 const LOCK = 7_226_001;
-const LOCK_OUTSIDE_TRANSACTION = 7_226_002;
 const LOCK_POLL_MS = 50;
 /** The first line of a migration whose statements each commit on their own, for example to build an index. */
 const OUTSIDE_TRANSACTION = '-- outside of a transaction\n';
@@ -36,82 +35,34 @@ export async function pendingMigrations(connection: Connection, migrations: Migr
   }
 }
 
-/** Applies the missing migrations. Of concurrent processes one applies each, and the others wait for it. */
+/** Applies the missing migrations. Concurrent processes wait for the first one and then find nothing to do. */
 export async function migrate(
   connection: Connection,
   migrations: Migration[],
   onMigration?: (name: string) => void,
 ): Promise<string[]> {
   const client = await connectClient(connection, 'migrate');
-  const applied: string[] = [];
   try {
-    while (await applyNext());
-    return applied;
+    await acquireLock(client);
+    await client.query(`CREATE TABLE IF NOT EXISTS migrations (
+      version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now())`);
+    const pending = missingFrom(migrations, await appliedMigrations(client));
+    for (const migration of pending) {
+      onMigration?.(migration.name);
+      await apply(client, migration);
+    }
+    return pending.map(({ name }) => name);
   } finally {
     await client.end();
   }
-
-  /** Returns false if no migration is missing. */
-  async function applyNext(): Promise<boolean> {
-    const next = await inTransaction(client, async () => {
-      // A lock of the transaction, because a pooler may give the next one another session.
-      await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-      await client.query(CREATE_TABLE);
-      const [missing] = missingFrom(migrations, await appliedMigrations(client));
-      if (missing && !isOutsideTransaction(missing)) await apply(missing, [missing.sql]);
-      return missing;
-    });
-    if (next && isOutsideTransaction(next)) await applyOutsideTransaction(next);
-    return next !== undefined;
-  }
-
-  async function apply(migration: Migration, statements: string[]): Promise<void> {
-    const { version, name, sha256 } = migration;
-    onMigration?.(name);
-    try {
-      for (const statement of statements) await client.query(statement);
-      await client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
-    } catch (error) {
-      throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
-    }
-    applied.push(name);
-  }
-
-  /**
-   * An interruption can leave some statements applied, so each of them can be repeated. The lock is that of a
-   * transaction on a second connection. It is polled: CREATE INDEX CONCURRENTLY would wait for a process that waits for
-   * the lock in a statement, and never end. Nor may the query have parameters: it would keep a snapshot open.
-   */
-  async function applyOutsideTransaction(migration: Migration): Promise<void> {
-    const holder = await connectClient(connection, 'migrate');
-    const lock = () => holder.query(`SELECT pg_try_advisory_xact_lock(${LOCK_OUTSIDE_TRANSACTION}) AS locked`);
-    try {
-      await holder.query('BEGIN');
-      while (!(await lock()).rows[0].locked) await sleep(LOCK_POLL_MS);
-      const isApplied = (await appliedMigrations(client)).some(({ version }) => version === migration.version);
-      if (!isApplied) await apply(migration, migration.sql.split(/;$/m));
-    } finally {
-      await holder.end();
-    }
-  }
 }
 
-const isOutsideTransaction = ({ sql }: Migration) => sql.startsWith(OUTSIDE_TRANSACTION);
-
-async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
-  await client.query('BEGIN');
-  try {
-    const result = await work();
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
+/** Polls: CREATE INDEX CONCURRENTLY would wait for a process that waits for the lock in a statement, and never end. */
+async function acquireLock(client: pg.Client): Promise<void> {
+  const isLocked = async () => (await client.query('SELECT pg_try_advisory_lock($1) AS locked', [LOCK])).rows[0].locked;
+  while (!(await isLocked())) await sleep(LOCK_POLL_MS);
 }
-
-const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
-  version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
 
 const appliedMigrations = async (client: pg.Client) =>
   (await client.query<Applied>('SELECT version, name, sha256 FROM migrations')).rows;
@@ -131,4 +82,32 @@ function missingFrom(migrations: Migration[], applied: Applied[]): Migration[] {
   }
   const done = new Set(applied.map(({ version }) => version));
   return migrations.filter(({ version }) => !done.has(version));
+}
+
+/** Returns the statements of a migration that runs outside of a transaction; undefined if it runs in one. */
+export const separateStatements = (sql: string): string[] | undefined =>
+  sql.startsWith(OUTSIDE_TRANSACTION) ? sql.split(/;$/m) : undefined;
+
+/**
+ * Applies a migration in one transaction, so that an interruption leaves the database unchanged. One outside of a
+ * transaction can be interrupted between two statements, so each of them can be repeated.
+ */
+async function apply(client: pg.Client, { version, name, sql, sha256 }: Migration): Promise<void> {
+  const record = () =>
+    client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
+  try {
+    const statements = separateStatements(sql);
+    if (statements) {
+      for (const statement of statements) await client.query(statement);
+      await record();
+      return;
+    }
+    await client.query('BEGIN');
+    await client.query(sql);
+    await record();
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
+  }
 }
