@@ -49,6 +49,7 @@ test('all records of a case are found by its new reference and by its new custom
   await index();
   assert.equal((await search(company, 'dahlia')).length, 3);
   await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Edelweiss' }));
+  await index();
   await ok(company.post(`/manage/cases/${caseId}/customers`, { last_name: 'Freesia' }));
   await index();
   assert.deepEqual(await search(company, 'dahlia'), []);
