@@ -150,7 +150,7 @@ function resourceRules(folder: string): Rule[] {
   return [
     [`${folder}/${ROUTES}`, [`${folder}/**`, `${shared}.ts`, 'http/**', 'kernel/**', `!${STATEMENTS}`]],
     [`${folder}/${STATEMENTS}`, [`${folder}/${STATEMENTS}`, `${shared}.sql.ts`, ...STATEMENT_KERNEL]],
-    [`${folder}/${SCHEMAS}`, [`${folder}/**`, 'kernel/**', `!${ROUTES}`, `!${STATEMENTS}`]],
+    [`${folder}/${SCHEMAS}`, [`${folder}/**`, `${shared}.schema.ts`, 'kernel/**', `!${ROUTES}`, `!${STATEMENTS}`]],
     [`${folder}/**`, [`${folder}/**`, `${shared}.ts`, 'kernel/**', `!${ROUTES}`, '!{cases,company}/*.sql.ts']],
   ];
 }

@@ -330,6 +330,236 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
   AND (p.deleted_at IS NOT NULL) = coalesce($5::boolean, false) ORDER BY n ) l
       GROUP BY (l.n - 1) / 100 ORDER BY (l.n - 1) / 100;
 
+-- address_book.of_company_by_email_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_email_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_external_id_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.external_id = $11::text
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_external_id_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.external_id = $11::text
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_name_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_name_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_phone_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_1 IS NOT NULL AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r UNION ALL
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_2 IS NOT NULL AND right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+           AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) IS DISTINCT FROM right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_phone_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_1 IS NOT NULL AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r UNION ALL
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_2 IS NOT NULL AND right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+           AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) IS DISTINCT FROM right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
 -- address_book.read (reads; pool: short)
 SELECT p.version::text, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM people p
  WHERE p.company_id = $1::uuid AND p.case_id = $2::uuid AND p.id = $3::uuid

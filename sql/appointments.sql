@@ -633,7 +633,7 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
   SELECT nth, version, json FROM answer;
 
 -- appointments.diary (reads; pool: search)
-SELECT (SELECT coalesce(json_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($3::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'external_id', a.external_id) ORDER BY a.start_at, a.id), '[]')::text
+SELECT (SELECT coalesce(json_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($3::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'end_time_utc', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'outcome', (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END), 'external_id', a.external_id, 'case', json_build_object('id', a.case_id, 'reference', (SELECT c.reference FROM cases c WHERE c.company_id = a.company_id AND c.id = a.case_id))) ORDER BY a.start_at, a.id), '[]')::text
           FROM (SELECT a.* FROM appointments a
        WHERE a.company_id = $1::uuid AND a.adviser_id IN (SELECT d.id FROM advisers d
     WHERE d.company_id = $1::uuid AND lower(d.email) = lower($2::text) AND d.removed_at IS NULL) AND a.start_at >= coalesce($4::timestamptz, '-infinity') AND a.start_at < coalesce($5::timestamptz, 'infinity')
@@ -656,6 +656,10 @@ SELECT (SELECT coalesce(json_agg(json_build_object('id', a.id, 'customer_case_id
          AND ($6::boolean IS NULL OR (a.deleted_at IS NOT NULL) = $6::boolean)) AS total
  WHERE EXISTS (SELECT d.id FROM advisers d
     WHERE d.company_id = $1::uuid AND lower(d.email) = lower($2::text) AND d.removed_at IS NULL);
+
+-- appointments.find_adviser_of_list (reads; pool: short)
+SELECT d.id FROM advisers d
+ WHERE d.company_id = $1::uuid AND lower(d.email) = lower($2::text) AND d.removed_at IS NULL;
 
 -- appointments.find_by_external_id (reads; pool: short)
 SELECT a.id, a.case_id AS case_id FROM appointments a WHERE a.company_id = $1::uuid AND a.external_id = $2::text
@@ -1388,6 +1392,210 @@ AND a.deleted_at IS NULL FOR NO KEY UPDATE;
 -- appointments.lock_row (writes; pool: short)
 SELECT 1 FROM appointments WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid
    FOR NO KEY UPDATE;
+
+-- appointments.of_company_by_adviser_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM LATERAL (
+    SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.adviser_id = $9::uuid
+       AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
+       AND a.start_at < $6::timestamptz
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+    FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
+  WINDOW before AS (ORDER BY a.sort_key asc, a.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($7::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'end_time_utc', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'outcome', (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END), 'external_id', a.external_id, 'case', json_build_object('id', a.case_id, 'reference', (SELECT c.reference FROM cases c WHERE c.company_id = a.company_id AND c.id = a.case_id)))::text, ',' ORDER BY a.n), '') || ']') FROM shown a CROSS JOIN LATERAL (
+  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- appointments.of_company_by_adviser_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM LATERAL (
+    SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.adviser_id = $9::uuid
+       AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
+       AND a.start_at >= $6::timestamptz
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+    FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
+  WINDOW before AS (ORDER BY a.sort_key desc, a.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($7::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'end_time_utc', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'outcome', (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END), 'external_id', a.external_id, 'case', json_build_object('id', a.case_id, 'reference', (SELECT c.reference FROM cases c WHERE c.company_id = a.company_id AND c.id = a.case_id)))::text, ',' ORDER BY a.n), '') || ']') FROM shown a CROSS JOIN LATERAL (
+  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- appointments.of_company_by_external_id_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM LATERAL (
+    SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.external_id = $10::text
+       AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
+       AND a.start_at < $6::timestamptz
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+    FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
+  WINDOW before AS (ORDER BY a.sort_key asc, a.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($7::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'end_time_utc', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'outcome', (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END), 'external_id', a.external_id, 'case', json_build_object('id', a.case_id, 'reference', (SELECT c.reference FROM cases c WHERE c.company_id = a.company_id AND c.id = a.case_id)))::text, ',' ORDER BY a.n), '') || ']') FROM shown a CROSS JOIN LATERAL (
+  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- appointments.of_company_by_external_id_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM LATERAL (
+    SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.external_id = $10::text
+       AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
+       AND a.start_at >= $6::timestamptz
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+    FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
+  WINDOW before AS (ORDER BY a.sort_key desc, a.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($7::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'end_time_utc', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'outcome', (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END), 'external_id', a.external_id, 'case', json_build_object('id', a.case_id, 'reference', (SELECT c.reference FROM cases c WHERE c.company_id = a.company_id AND c.id = a.case_id)))::text, ',' ORDER BY a.n), '') || ']') FROM shown a CROSS JOIN LATERAL (
+  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- appointments.of_company_by_start_time_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($8::text[]) b (outcome) CROSS JOIN LATERAL (
+    SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = b.outcome
+       AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
+       AND a.start_at < $6::timestamptz
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+    FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
+  WINDOW before AS (ORDER BY a.sort_key asc, a.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($7::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'end_time_utc', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'outcome', (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END), 'external_id', a.external_id, 'case', json_build_object('id', a.case_id, 'reference', (SELECT c.reference FROM cases c WHERE c.company_id = a.company_id AND c.id = a.case_id)))::text, ',' ORDER BY a.n), '') || ']') FROM shown a CROSS JOIN LATERAL (
+  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- appointments.of_company_by_start_time_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($8::text[]) b (outcome) CROSS JOIN LATERAL (
+    SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = b.outcome
+       AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
+       AND a.start_at >= $6::timestamptz
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+    FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
+  WINDOW before AS (ORDER BY a.sort_key desc, a.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'customer_case_id', a.case_id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', ($7::text::text || (floor(extract(epoch FROM a.end_at)) + 140000000000)::text), 'email_confirmation', states.email_confirmation, 'email_notification', states.email_notification, 'email_day_before', states.email_day_before, 'sms_recipient', a.sms_recipient, 'sms_confirmation', states.sms_confirmation, 'sms_notification', states.sms_notification, 'sms_day_before', states.sms_day_before, 'notes', a.notes, 'location', a.location, 'created_at', to_char(a.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'type', a.type, 'attended', a.attended, 'cancelled', a.cancelled, 'deleted_at', to_char(a.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'email_recipient', coalesce(a.email_recipient, ''), 'video_id', a.video_id, 'join_url', a.join_url, 'adviser_email', a.adviser_email, 'end_time_utc', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'outcome', (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END), 'external_id', a.external_id, 'case', json_build_object('id', a.case_id, 'reference', (SELECT c.reference FROM cases c WHERE c.company_id = a.company_id AND c.id = a.case_id)))::text, ',' ORDER BY a.n), '') || ']') FROM shown a CROSS JOIN LATERAL (
+  SELECT max(state) FILTER (WHERE channel = 'email' AND kind = 'confirmation') AS email_confirmation,
+         max(state) FILTER (WHERE channel = 'email' AND kind = 'reminder') AS email_notification,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'confirmation') AS sms_confirmation,
+         max(state) FILTER (WHERE channel = 'sms' AND kind = 'reminder') AS sms_notification,
+         coalesce(max(day_before) FILTER (WHERE channel = 'email'), 0) AS email_day_before,
+         coalesce(max(day_before) FILTER (WHERE channel = 'sms'), 0) AS sms_day_before
+    FROM (SELECT DISTINCT ON (channel, kind) channel, kind, CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END AS state,
+                 (m.kind = 'reminder' AND m.state IN ('scheduled', 'sending', 'sent', 'failed') AND m.day_before)::int AS day_before
+            FROM (SELECT id, channel, kind, start_at, state, day_before, false AS written FROM messages m WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id) m
+           ORDER BY channel, kind, (m.kind = 'reminder' AND m.start_at = a.start_at) DESC, m.id DESC, written DESC) shown) states) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
 
 -- appointments.outcome+confirmations (writes; pool: short)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::int AS version, $5::json AS was, $6::timestamptz AS now, $7::json AS origin, $8::text AS end_time, $9::int AS attended, $10::int AS cancelled, $11::text AS type, $12::uuid[] AS message_ids, $13::text[] AS message_channels, $14::text[] AS message_kinds, $15::text[] AS message_states, $16::timestamptz[] AS message_due_at, $17::boolean[] AS message_day_before, 1 AS nth), a AS (

@@ -19,7 +19,7 @@ SELECT coalesce(max(position), 0)::text AS position FROM events
     SELECT e.position, e.type FROM events e
      WHERE e.company_id = $1::uuid AND e.position > $2::bigint AND e.position <= $3::bigint
        AND e.case_id = $6::uuid
-     ORDER BY e.position LIMIT CASE WHEN $5::text[] IS NULL THEN $4::int ELSE 10000 END
+     ORDER BY e.position + 0 LIMIT CASE WHEN $5::text[] IS NULL THEN $4::int ELSE 10000 END
   ), matching AS (
     SELECT s.position FROM scanned s WHERE $5::text[] IS NULL OR s.type = ANY ($5::text[])
      ORDER BY s.position LIMIT $4::int

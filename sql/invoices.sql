@@ -470,6 +470,214 @@ AND true FOR NO KEY UPDATE;
 SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid
    FOR NO KEY UPDATE;
 
+-- invoices.of_company_by_date_created_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_created, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_created < $6::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_date_created_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_created, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_created >= $6::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_date_due_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_due < $6::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_date_due_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_due >= $6::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_external_id_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
+         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_due < $6::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_external_id_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
+         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_due >= $6::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
 -- invoices.read (reads; pool: short)
   SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($4::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
     FROM invoices v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
@@ -650,6 +858,15 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
            answer.json, input.now
       FROM answer JOIN input USING (nth))
   SELECT nth, version, json FROM answer;
+
+-- invoices.sums_of_company (reads; pool: search)
+  SELECT v.date_due < $5::timestamptz AS overdue, count(*)::int AS count,
+         sum(greatest(v.total - v.paid, 0.00))::text AS outstanding
+    FROM invoices v
+   WHERE v.company_id = $1::uuid AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($2::text[])
+     AND v.date_due >= $3::timestamptz AND v.date_due < $4::timestamptz
+   GROUP BY 1;
 
 -- invoices.update (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, 1 AS nth), v AS (

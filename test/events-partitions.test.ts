@@ -5,7 +5,6 @@ import { purgeOldEvents } from '../src/events/retention.ts';
 import { eventStatements } from '../src/events/statements.sql.ts';
 import { connectClient } from '../src/kernel/database/connect.ts';
 import { readMigrations } from '../src/kernel/schema/migrations.ts';
-import type { Query } from '../src/kernel/sql/statement.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { AUDIT_LOGS } from '../src/server/audit-logs.ts';
 import { setUpDatabase } from '../src/server/database-setup.ts';
@@ -91,7 +90,7 @@ test('a page reads the partitions that its events are in, and an event that of i
       WHERE company_id = $1 AND type = 'interaction.created' ORDER BY position`,
     [company.companyId],
   );
-  const { ofCompany, ofCase, one } = eventStatements(AUDIT_LOGS);
+  const { ofCompany, one } = eventStatements(AUDIT_LOGS);
   const page = { company_id: company.companyId, bound: String(2n ** 62n), limit: 3, types: null };
   const [second, third] = [rows[5], rows[6]];
   assert.ok(second && third && third.partition !== second.partition);
@@ -99,15 +98,9 @@ test('a page reads the partitions that its events are in, and an event that of i
   try {
     for (const mode of ['force_generic_plan', 'force_custom_plan']) {
       await client.query(`SET plan_cache_mode = ${mode}; SET enable_seqscan = off`);
-      for (const statement of [ofCompany, ofCase]) {
-        const { statement: prepared, values }: Query = statement({
-          ...page,
-          after: second.position,
-          case_id: company.caseId,
-        });
-        const scanned = await scannedBy(client, prepared.text, values, 'scanned');
-        assert.deepEqual(scanned, [second.partition, third.partition], `${prepared.name}, ${mode}`);
-      }
+      const { statement, values } = ofCompany({ ...page, after: second.position });
+      const scanned = await scannedBy(client, statement.text, values, 'scanned');
+      assert.deepEqual(scanned, [second.partition, third.partition], mode);
       const found = one({ company_id: company.companyId, position: third.position });
       const reads = await scannedBy(client, found.statement.text, found.values, 'e');
       assert.deepEqual(reads, [third.partition], mode);

@@ -24,6 +24,7 @@ const GROUPS: Record<string, TestGroup> = {
   },
   batching: { files: ['batching', 'list-batching', 'lists', 'contention'], shared: ['batching-kinds'] },
   client: { files: ['client', 'idempotency', 'etag'] },
+  'company-lists': { files: ['company-lists'], shared: ['company-lists'] },
   events: { files: ['events', 'event-log-faults'], shared: ['events-company'] },
   interactions: { files: ['interactions', 'lifecycle-interactions'], shared: ['interactions'] },
   invoices: {

@@ -20,7 +20,15 @@ import { until } from '../harness/until.ts';
 const CALLERS = 4;
 const WRITES_PER_PHASE = 150;
 const POLL_MS = 25;
+/** Operations of management may answer 503 until the migrations of this release are applied. */
+const MAY_WAIT = new Set(['customer', 'adviser', 'webhook_endpoint']);
 const SEED = Number(process.env.SEED ?? 20261119);
+
+/** The services end before their database, and that before its folder. */
+const cleanups: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const cleanUp of cleanups.reverse()) await cleanUp();
+});
 
 /** Polls `/readyz` of all services, and keeps every answer other than 200. */
 async function watchReadiness(urls: readonly string[], faults: string[], signal: AbortSignal): Promise<void> {
@@ -37,7 +45,7 @@ async function watchReadiness(urls: readonly string[], faults: string[], signal:
 
 test('the previous release and this one work side by side before, during and after the migrations', async (t) => {
   const home = await temporaryDirectory();
-  after(home.remove);
+  cleanups.push(home.remove);
   const [release, oldData, newData] = ['release', 'old', 'new'].map((name) => join(home.path, name)) as [
     string,
     string,
@@ -48,7 +56,7 @@ test('the previous release and this one work side by side before, during and aft
   if (obstacle) return t.skip(obstacle);
 
   const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
-  after(() => server.stop());
+  cleanups.push(() => server.stop());
   const owner = await connectClient(server.connection, 'test');
   await owner.query('CREATE ROLE records_service LOGIN');
   await owner.end();
@@ -60,14 +68,14 @@ test('the previous release and this one work side by side before, during and aft
   const firstMigration = launchRelease(release, roles, 'migrate');
   assert.equal(await firstMigration.ended(), 0, firstMigration.output.join('\n'));
   const old = launchRelease(release, oldSettings, 'serve');
-  after(() => old.child.kill('SIGKILL'));
+  cleanups.push(async () => void old.child.kill('SIGKILL'));
   await printed(old, /listens on/);
   const demoed = launchRelease(release, oldSettings, 'demo');
   assert.equal(await demoed.ended(), 0, demoed.output.join('\n'));
 
   // Without the owner's rights, so that it meets the schema as the previous release left it.
   const today = await Deployment.open({ DATABASE_URL: service, WORKER_CONCURRENCY: '8' }, newData);
-  after(() => today.remove());
+  cleanups.push(() => today.remove());
   await today.start();
 
   const urls = [`http://127.0.0.1:${oldPort}`, today.url];
@@ -95,11 +103,11 @@ test('the previous release and this one work side by side before, during and aft
   watching.abort();
   await watched;
   assert.deepEqual(faults, [], '/readyz of both is always 200');
-  const unanswered = writes.filter(({ response }) => response === undefined);
+  const unanswered = writes.filter(({ response, kind }) => response === undefined && !MAY_WAIT.has(kind.record));
   assert.deepEqual(
     unanswered.map(({ kind, stamp }) => `${kind.name} ${stamp}`),
     [],
-    'every write is answered with 200',
+    'every write of a record of a case is answered with 200',
   );
   await new WriteVerifier(today, client, demo, results).check(load);
   client.close();

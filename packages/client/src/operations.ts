@@ -206,6 +206,23 @@ export type ExternalId = {
   external_id: string | null;
 };
 
+export type CaseOfRecord = {
+  id: string;
+  reference: string;
+};
+
+export type CompanyEntry = {
+  id: string;
+  entity_id: 'person';
+  data: Person;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  created_at: string;
+  updated_at: string;
+  address: Address;
+  case: CaseOfRecord;
+};
+
 export type InteractionType = 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
 
 export type ListedInteraction = {
@@ -261,6 +278,28 @@ export type Interaction = {
   formatted_type: string;
   /** The id of the record in another system of the company. */
   external_id: string | null;
+};
+
+export type CompanyInteraction = {
+  id: string;
+  /** Kind of contact; case-sensitive. */
+  type: InteractionType;
+  notes: string;
+  sender: string | null;
+  recipient: string;
+  customer_case_id: string;
+  /** Wall time of the company. */
+  when: string;
+  /** Display icon name. */
+  icon: string;
+  /** Display form of type. */
+  formatted_type: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  when_utc: string;
+  created_at: string;
+  updated_at: string;
+  case: CaseOfRecord;
 };
 
 export type InvoiceStatus = 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
@@ -414,6 +453,59 @@ export type Invoice = {
 export type MarkInvoiceSentBody = {
   /** Must not be in the future. Default: now. */
   date_sent?: string | null | undefined;
+};
+
+export type CompanyInvoice = {
+  id: string;
+  ref: string | null;
+  notes: string | null;
+  date_due: string;
+  date_sent: string | null;
+  date_paid: string | null;
+  payment_terms: string;
+  /** The sub_total that was sent. */
+  subtotal: number;
+  total: number;
+  invoice_number: string;
+  vat_amount: number;
+  customer_case_id: string;
+  terms: string;
+  /** Wall time of the company. */
+  date_created: string;
+  recipients_name: string;
+  status: InvoiceStatus;
+  mail_sent: boolean;
+  payable_online: boolean;
+  formatted_recurring_interval: string | null;
+  items: InvoiceItem[];
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  /** The sum of the payments that are not reversed. */
+  paid: number;
+  /** The amount that can still be paid; 0 if the invoice is cancelled. */
+  outstanding: number;
+  date_created_utc: string;
+  /** Whether it can still be paid and was due before today. */
+  overdue: boolean;
+  created_at: string;
+  updated_at: string;
+  case: CaseOfRecord;
+};
+
+export type InvoiceSum = {
+  count: number;
+  /** Exact, with two decimals. */
+  outstanding: number;
+};
+
+export type InvoiceSums = {
+  /** The day in the time zone of the company. */
+  today: string;
+  time_zone: string;
+  /** Invoices that can still be paid. */
+  open: InvoiceSum;
+  /** Those of them that were due before today. */
+  overdue: InvoiceSum;
 };
 
 export type Payment = {
@@ -593,6 +685,51 @@ export type AppointmentOutcomeBody = {
   cancelled?: boolean | null | undefined;
   /** Free text, for your own use. */
   type?: string | null | undefined;
+};
+
+export type Outcome = 'none' | 'attended' | 'cancelled';
+
+export type CompanyAppointment = {
+  id: string;
+  customer_case_id: string;
+  start_time: string;
+  /** Wall time of the company. */
+  end_time: string;
+  /** State of the booking confirmation by email; null if it was not requested. */
+  email_confirmation: MessageState | null;
+  /** State of the reminder by email; null if it was not requested. */
+  email_notification: MessageState | null;
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
+  email_day_before: 0 | 1;
+  sms_recipient: string | null;
+  /** State of the booking confirmation by SMS; null if it was not requested. */
+  sms_confirmation: MessageState | null;
+  /** State of the reminder by SMS; null if it was not requested. */
+  sms_notification: MessageState | null;
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
+  sms_day_before: 0 | 1;
+  notes: string | null;
+  location: string | null;
+  created_at: string;
+  updated_at: string;
+  type: string | null;
+  /** 1 if the client attended, else 0. */
+  attended: 0 | 1;
+  /** 1 if the appointment was cancelled, else 0. */
+  cancelled: 0 | 1;
+  deleted_at: string | null;
+  /** Empty if there is none. */
+  email_recipient: string;
+  video_id: string | null;
+  join_url: string | null;
+  /** The address at the time of the booking. */
+  adviser_email: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  end_time_utc: string;
+  /** `none`: neither attended nor cancelled. */
+  outcome: Outcome;
+  case: CaseOfRecord;
 };
 
 export type Message = {
@@ -1574,6 +1711,10 @@ export type SetAddressBookEntryExternalIdBody = ExternalIdBody;
 
 export type SetAddressBookEntryExternalIdAnswer = ExternalId;
 
+export type ListAddressBookEntriesEntry = CompanyEntry;
+
+export type ExportAddressBookEntriesAnswer = string;
+
 export type GetCaseInteractionsEntry = ListedInteraction;
 
 export type CreateCaseInteractionBody = InteractionBody;
@@ -1599,6 +1740,10 @@ export type PutInteractionByExternalIdAnswer = InteractionRecord;
 export type SetInteractionExternalIdBody = ExternalIdBody;
 
 export type SetInteractionExternalIdAnswer = ExternalId;
+
+export type ListInteractionsEntry = CompanyInteraction;
+
+export type ExportInteractionsAnswer = string;
 
 export type GetCaseInvoicesEntry = ListedInvoice;
 
@@ -1632,6 +1777,12 @@ export type SetInvoiceExternalIdBody = ExternalIdBody;
 
 export type SetInvoiceExternalIdAnswer = ExternalId;
 
+export type ListInvoicesEntry = CompanyInvoice;
+
+export type SumInvoicesAnswer = InvoiceSums;
+
+export type ExportInvoicesAnswer = string;
+
 export type ListPaymentsEntry = Payment;
 
 export type RecordPaymentBody = PaymentBody;
@@ -1654,8 +1805,6 @@ export type DeleteCaseAppointmentAnswer = Deleted;
 
 export type ReadAppointmentAnswer = Appointment;
 
-export type ListAdviserAppointmentsEntry = Appointment;
-
 export type RestoreAppointmentAnswer = Appointment;
 
 export type SetAppointmentOutcomeBody = AppointmentOutcomeBody;
@@ -1671,6 +1820,10 @@ export type PutAppointmentByExternalIdAnswer = AppointmentUpdated;
 export type SetAppointmentExternalIdBody = ExternalIdBody;
 
 export type SetAppointmentExternalIdAnswer = ExternalId;
+
+export type ListAppointmentsEntry = CompanyAppointment;
+
+export type ExportAppointmentsAnswer = string;
 
 export type ListAppointmentMessagesEntry = Message;
 
@@ -2456,6 +2609,46 @@ export type Operations = {
     };
     answer: SetAddressBookEntryExternalIdAnswer;
   };
+  /** List the address book entries of the company. The people of all cases with their addresses, by name. With `email` they are sorted by email unless `sort` is sent. */
+  listAddressBookEntries: {
+    input: {
+      /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
+      name?: string | undefined;
+      /** Only people whose email begins with this text, ignoring case and accents. */
+      email?: string | undefined;
+      /** Only people with this phone number, in any notation: its last nine digits count. */
+      phone?: string | undefined;
+      /** Only people with this tag or custom tag. */
+      tag?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'name' | '-name' | 'email' | '-email' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListAddressBookEntriesEntry[];
+  };
+  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportAddressBookEntries: {
+    input: {
+      /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
+      name?: string | undefined;
+      /** Only people whose email begins with this text, ignoring case and accents. */
+      email?: string | undefined;
+      /** Only people with this phone number, in any notation: its last nine digits count. */
+      phone?: string | undefined;
+      /** Only people with this tag or custom tag. */
+      tag?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'name' | '-name' | 'email' | '-email' | undefined;
+    };
+    answer: ExportAddressBookEntriesAnswer;
+  };
   /** Get case interactions. Every interaction of the case, newest first. The parameters are not part of the specification. */
   getCaseInteractions: {
     input: {
@@ -2585,6 +2778,42 @@ export type Operations = {
       body: SetInteractionExternalIdBody;
     };
     answer: SetInteractionExternalIdAnswer;
+  };
+  /** List the interactions of the company. Across all cases, latest first. Deleted ones are not listed. */
+  listInteractions: {
+    input: {
+      /** Kind of contact; case-sensitive. */
+      type?: InteractionType | undefined;
+      /** Happened at this time or later. */
+      from?: string | undefined;
+      /** Happened before this time. */
+      to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'when' | '-when' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListInteractionsEntry[];
+  };
+  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportInteractions: {
+    input: {
+      /** Kind of contact; case-sensitive. */
+      type?: InteractionType | undefined;
+      /** Happened at this time or later. */
+      from?: string | undefined;
+      /** Happened before this time. */
+      to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'when' | '-when' | undefined;
+    };
+    answer: ExportInteractionsAnswer;
   };
   /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
@@ -2765,6 +2994,64 @@ export type Operations = {
     };
     answer: SetInvoiceExternalIdAnswer;
   };
+  /** List the invoices of the company. Across all cases, the one that is due last first. */
+  listInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** Also lists cancelled items. */
+      show_cancelled_items?: boolean | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'date_due' | '-date_due' | 'date_created' | '-date_created' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListInvoicesEntry[];
+  };
+  /** Sum the open invoices of the company. How many invoices can still be paid and what is outstanding, of all and of those that are overdue. */
+  sumInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+    };
+    answer: SumInvoicesAnswer;
+  };
+  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** Also lists cancelled items. */
+      show_cancelled_items?: boolean | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'date_due' | '-date_due' | 'date_created' | '-date_created' | undefined;
+    };
+    answer: ExportInvoicesAnswer;
+  };
   /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
     input: {
@@ -2874,24 +3161,6 @@ export type Operations = {
     };
     answer: ReadAppointmentAnswer;
   };
-  /** List the appointments of an adviser. Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`. */
-  listAdviserAppointments: {
-    input: {
-      /** The current address of an adviser of the company. */
-      adviser_email: string;
-      /** Starts at this time or later. */
-      from?: string | undefined;
-      /** Starts before this time. */
-      to?: string | undefined;
-      /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
-      deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** The number of the page, from 1. */
-      page?: number | undefined;
-      /** Entries per page, at most 200. */
-      per_page?: number | undefined;
-    };
-    answer: ListAdviserAppointmentsEntry[];
-  };
   /** Restore a deleted appointment. Schedules the requested reminders again; confirmations are not sent again. The answer is 400 if the appointment is not deleted. */
   restoreAppointment: {
     input: {
@@ -2964,6 +3233,46 @@ export type Operations = {
       body: SetAppointmentExternalIdBody;
     };
     answer: SetAppointmentExternalIdAnswer;
+  };
+  /** List the appointments of the company. Of one adviser or of all, across all cases, ordered by start. Deleted ones are not listed. */
+  listAppointments: {
+    input: {
+      /** The current address of an adviser of the company. */
+      adviser_email?: string | undefined;
+      /** Starts at this time or later. */
+      from?: string | undefined;
+      /** Starts before this time. */
+      to?: string | undefined;
+      /** Only appointments with this outcome; `none`: neither attended nor cancelled. */
+      outcome?: Outcome | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'start_time' | '-start_time' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListAppointmentsEntry[];
+  };
+  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportAppointments: {
+    input: {
+      /** The current address of an adviser of the company. */
+      adviser_email?: string | undefined;
+      /** Starts at this time or later. */
+      from?: string | undefined;
+      /** Starts before this time. */
+      to?: string | undefined;
+      /** Only appointments with this outcome; `none`: neither attended nor cancelled. */
+      outcome?: Outcome | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'start_time' | '-start_time' | undefined;
+    };
+    answer: ExportAppointmentsAnswer;
   };
   /** List the messages of an appointment. All confirmations, reminders and cancellations, with state and last error. The earliest due comes first. */
   listAppointmentMessages: {
@@ -4243,6 +4552,20 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  listAddressBookEntries: {
+    method: 'GET',
+    path: '/address-book',
+    query: ['name', 'email', 'phone', 'tag', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportAddressBookEntries: {
+    method: 'GET',
+    path: '/address-book.csv',
+    query: ['name', 'email', 'phone', 'tag', 'external_id', 'sort'],
+    headers: {},
+    bearer: true,
+  },
   getCaseInteractions: {
     method: 'GET',
     path: '/cases/{caseId}/interactions',
@@ -4304,6 +4627,20 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}/interactions/{interactionId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listInteractions: {
+    method: 'GET',
+    path: '/interactions',
+    query: ['type', 'from', 'to', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportInteractions: {
+    method: 'GET',
+    path: '/interactions.csv',
+    query: ['type', 'from', 'to', 'external_id', 'sort'],
+    headers: {},
     bearer: true,
   },
   getCaseInvoices: {
@@ -4390,6 +4727,37 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  listInvoices: {
+    method: 'GET',
+    path: '/invoices',
+    query: [
+      'status',
+      'overdue',
+      'due_from',
+      'due_to',
+      'external_id',
+      'show_cancelled_items',
+      'sort',
+      'limit',
+      'cursor',
+    ],
+    headers: {},
+    bearer: true,
+  },
+  sumInvoices: {
+    method: 'GET',
+    path: '/invoices/sums',
+    query: ['status', 'overdue', 'due_from', 'due_to'],
+    headers: {},
+    bearer: true,
+  },
+  exportInvoices: {
+    method: 'GET',
+    path: '/invoices.csv',
+    query: ['status', 'overdue', 'due_from', 'due_to', 'external_id', 'show_cancelled_items', 'sort'],
+    headers: {},
+    bearer: true,
+  },
   listPayments: {
     method: 'GET',
     path: '/cases/{caseId}/invoices/{invoiceId}/payments',
@@ -4446,13 +4814,6 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { ifNoneMatch: 'if-none-match' },
     bearer: true,
   },
-  listAdviserAppointments: {
-    method: 'GET',
-    path: '/appointments',
-    query: ['adviser_email', 'from', 'to', 'deleted', 'page', 'per_page'],
-    headers: {},
-    bearer: true,
-  },
   restoreAppointment: {
     method: 'POST',
     path: '/cases/{caseId}/appointments/{appointmentID}/restore',
@@ -4486,6 +4847,20 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}/appointments/{appointmentID}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listAppointments: {
+    method: 'GET',
+    path: '/appointments',
+    query: ['adviser_email', 'from', 'to', 'outcome', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportAppointments: {
+    method: 'GET',
+    path: '/appointments.csv',
+    query: ['adviser_email', 'from', 'to', 'outcome', 'external_id', 'sort'],
+    headers: {},
     bearer: true,
   },
   listAppointmentMessages: {

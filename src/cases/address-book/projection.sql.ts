@@ -54,7 +54,7 @@ const personWith = (relationship: JsonField) => ({
     custom_tags: jsonString('p.custom_tags'),
   }),
 });
-const person = personWith(jsonWithText(storedRelationship, relationshipText));
+export const person = personWith(jsonWithText(storedRelationship, relationshipText));
 /** The item in the list, as text. */
 export const personItem = jsonObjectText(person);
 export const entry = jsonObject({
@@ -64,16 +64,13 @@ export const entry = jsonObject({
   updated_at: isoTime('p.updated_at'),
 });
 
-const address = {
-  id: jsonUnescaped('a.id'),
-  entity_id: jsonLiteral('address'),
-  data: jsonObjectField({
-    postcode: jsonString('a.postcode'),
-    address_1: jsonString('a.address_1'),
-    address_2: jsonString('a.address_2'),
-    address_3: jsonString('a.address_3'),
-  }),
-};
+export const addressData = jsonObjectField({
+  postcode: jsonString('a.postcode'),
+  address_1: jsonString('a.address_1'),
+  address_2: jsonString('a.address_2'),
+  address_3: jsonString('a.address_3'),
+});
+const address = { id: jsonUnescaped('a.id'), entity_id: jsonLiteral('address'), data: addressData };
 /** The item in the list, as text. */
 export const addressItem = jsonObjectText(address);
 

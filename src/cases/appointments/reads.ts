@@ -67,7 +67,5 @@ const parseAdviserEmail = (query: Form<AppointmentsQuery>) =>
     return text;
   });
 
-const unknownAdviser = () =>
-  invalidRequest([
-    { field: 'adviser_email', code: 'unknown', message: 'is not the email of an adviser of this company' },
-  ]);
+export const UNKNOWN_ADVISER = 'is not the email of an adviser of this company';
+const unknownAdviser = () => invalidRequest([{ field: 'adviser_email', code: 'unknown', message: UNKNOWN_ADVISER }]);

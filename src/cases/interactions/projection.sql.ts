@@ -41,7 +41,7 @@ export const joinDisplayType = `JOIN (VALUES ('phone', 'phone', 'Phone'), ('emai
   ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
   AS d (type, icon, formatted_type) ON d.type = i.type`;
 
-const elementFields = (zone: string) => ({
+export const elementFields = (zone: string) => ({
   ...common,
   when: jsonUnescaped(wallTime('i.happened_at', zone)),
   icon: jsonUnescaped('d.icon'),

@@ -13,7 +13,15 @@ import {
 } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 
-const INTERACTION_TYPES = ['phone', 'email', 'SMS', 'appointment', 'letter', 'video_conference', 'other'] as const;
+export const INTERACTION_TYPES = [
+  'phone',
+  'email',
+  'SMS',
+  'appointment',
+  'letter',
+  'video_conference',
+  'other',
+] as const;
 
 const type = Type.Unsafe<(typeof INTERACTION_TYPES)[number]>({
   title: 'InteractionType',

@@ -75,13 +75,15 @@ export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
 const showCancelledItems = queryFlag({ description: 'Also lists cancelled items.' });
 
+export const INVOICE_STATUSES = ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] as const;
+
 export const InvoiceQuery = Type.Object({
   show_cancelled_items: showCancelledItems,
   status: Type.Optional(
     Type.Unsafe<string>({
       title: 'InvoiceStatus',
       type: 'string',
-      enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+      enum: [...INVOICE_STATUSES],
       description: 'Only invoices with this status.',
     }),
   ),
@@ -154,7 +156,7 @@ const element = {
   status: Type.Unsafe<string>({
     title: 'InvoiceStatus',
     type: 'string',
-    enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+    enum: [...INVOICE_STATUSES],
   }),
   mail_sent: Type.Boolean(),
   payable_online: Type.Boolean(),

@@ -24,12 +24,13 @@ import {
   type ReadableRecord,
   versionEtag,
 } from './etag.ts';
+import type { Exports, StreamedResponse } from './exports.ts';
 import { IdempotencyHeaders, idempotencyKey, isWrite } from './idempotency.ts';
 import type { StoredResponse } from './stored-response.ts';
 
 type Alias = readonly [HTTPMethods, path: string];
 
-export type Services = { db: Database; clock: Clock; records: EtagRegistry };
+export type Services = { db: Database; clock: Clock; records: EtagRegistry; exports: Exports };
 
 type Operation<P extends string, B extends TSchema> = {
   id: string;
@@ -76,7 +77,7 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<Answer>;
 };
 
-type Answer = string | ShownRecord | JsonResponse | Created;
+type Answer = string | ShownRecord | JsonResponse | StreamedResponse | Created;
 export type Created = { created: string | ShownRecord };
 /** A long list is streamed in pieces of several entries. */
 export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
@@ -153,6 +154,10 @@ export function registerOperation<P extends string, B extends TSchema>(
           return (reply as FastifyReply).status(status).headers(headers).send(body);
         }
         const answer = await run(request, readBody(request), db);
+        if (typeof answer === 'object' && 'stream' in answer) {
+          reply.headers(answer.headers);
+          return answer.stream;
+        }
         if (typeof answer === 'object' && 'json' in answer && typeof answer.json !== 'string') {
           reply.headers(JSON_TYPE);
           if ('headers' in answer) reply.headers(answer.headers);
@@ -218,7 +223,7 @@ function toStoredResponse(answer: Answer, request: FastifyRequest, isHashed: boo
     return { ...toStoredResponse(answer.created, request, isHashed), status: 201 };
   }
   const { caller } = request;
-  const json = typeof answer === 'string' ? answer : answer.json;
+  const json = typeof answer === 'string' ? answer : 'json' in answer ? answer.json : undefined;
   if (typeof json !== 'string') throw new Error('The response of a write cannot be streamed.');
   const body = renderWallTimes(json);
   const headers: Record<string, string> = { ...JSON_TYPE };
