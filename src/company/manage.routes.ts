@@ -5,6 +5,7 @@ import { caseRoutes } from './cases/routes.ts';
 import { companyRoutes } from './companies/routes.ts';
 import { clientRoutes } from './credentials/clients/routes.ts';
 import { keyRoutes } from './credentials/keys/routes.ts';
+import { userRoutes } from './credentials/users/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 
@@ -17,4 +18,5 @@ export async function manageRoutes(app: FastifyInstance, services: Services): Pr
   tagRoutes(app, services);
   clientRoutes(app, services);
   keyRoutes(app, services);
+  userRoutes(app, services);
 }

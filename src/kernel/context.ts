@@ -14,8 +14,8 @@ export type Company = {
   webhooks: boolean;
 };
 
-/** The API key or API client that sent a request; an access token counts as its client. */
-export type Credential = { type: 'key' | 'client'; id: string; name: string };
+/** Who sent a request: an API key, an API client (an access token counts as its client), or a user who signed in. */
+export type Credential = { type: 'key' | 'client' | 'user'; id: string; name: string };
 
 /** The primary key of a token's row. An access token has its own, other than its client's. */
 type TokenKey = { companyId: string; id: string };

@@ -13,6 +13,7 @@ export const COMPANY_TABLES = [
   'tokens',
   'client_rotations',
   'clients',
+  'users',
   'idempotency_keys',
   'meetings',
   'video_accounts',
@@ -61,6 +62,7 @@ export const TABLE_TRAITS: Readonly<Partial<Record<CompanyTable, TableTraits>>> 
   tokens: { isCredential: true, isPruned: true },
   client_rotations: { isCredential: true },
   clients: { isCredential: true },
+  users: { isCredential: true },
   idempotency_keys: { isPruned: true },
   events: { isPruned: true },
 };

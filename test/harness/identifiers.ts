@@ -71,6 +71,8 @@ export const MAKERS: Record<string, Maker> = {
     made(company, '/manage/advisers', { email: `${randomUUID()}@firm.example`, name: 'Further' }),
   clientId: async (company) => made(company, '/manage/clients', { name: 'further', scopes: ['invoices:read'] }),
   keyId: async (company) => made(company, '/manage/keys', { name: 'further', scopes: ['invoices:read'] }),
+  userId: async (company) =>
+    made(company, '/manage/users', { email: `${randomUUID()}@firm.example`, name: 'Further', role: 'reader' }),
   endpointId: async (company) =>
     made(company, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
   deliveryId: async (company, { endpointId }) => {

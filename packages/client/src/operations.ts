@@ -596,8 +596,8 @@ export type Meeting = {
 };
 
 export type AuditEventActor = {
-  /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service. */
-  type: 'key' | 'client' | 'operator' | 'worker';
+  /** `key` or `client`: the credential of the request. `user`: a person who signed in. `operator`: the command line. `worker`: the service. */
+  type: 'key' | 'client' | 'user' | 'operator' | 'worker';
   id?: string;
   /** The name of the credential at that time. */
   name?: string;
@@ -823,10 +823,11 @@ export type CompanyScope =
   | 'appointments:write'
   | 'events:read'
   | 'webhooks'
-  | 'manage';
+  | 'manage'
+  | 'users';
 
 export type Credential = {
-  type: 'key' | 'client';
+  type: 'key' | 'client' | 'user';
   id: string;
   name: string;
 };
@@ -842,7 +843,7 @@ export type ApiClient = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: Credential | null;
@@ -866,7 +867,7 @@ export type ApiClientWithSecret = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: Credential | null;
@@ -882,17 +883,17 @@ export type UpdateApiClientBody = {
 };
 
 export type CredentialDescendant = {
-  type: 'key' | 'client' | 'webhook_endpoint';
+  type: 'key' | 'client' | 'user' | 'webhook_endpoint';
   id: string;
   /** For an endpoint, its scheme and host. */
   name: string;
-  state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
+  state: 'invited' | 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
   created_at: string;
   /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
   last_used_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
-  /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
+  /** The key, API client or user that last replaced the secret of the client, or last set the URL of the endpoint. */
   changed_by: Credential | null;
 };
 
@@ -907,7 +908,7 @@ export type ApiClientDisabled = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: Credential | null;
@@ -929,6 +930,7 @@ export type Scope =
   | 'events:read'
   | 'webhooks'
   | 'manage'
+  | 'users'
   | 'operator';
 
 export type ApiKey = {
@@ -941,7 +943,7 @@ export type ApiKey = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
 };
 
@@ -964,7 +966,7 @@ export type ApiKeyCreated = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The bearer token. It is shown only in this answer. */
   key: string;
@@ -980,7 +982,61 @@ export type ApiKeyRevoked = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
+  created_by: Credential | null;
+  /** Everything the credential created, directly or indirectly, that this request ended. */
+  also_ended: CredentialDescendant[];
+  /** Everything the credential created, directly or indirectly, that still works. */
+  still_working: CredentialDescendant[];
+};
+
+export type Role = 'owner' | 'adviser' | 'bookkeeper' | 'reader';
+
+export type User = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+  created_at: string;
+  updated_at: string;
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
+  created_by: Credential | null;
+};
+
+export type CreateUserBody = {
+  /** Unique within the company, ignoring case. It cannot be changed. */
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  /** The adviser that the user is; null for none. */
+  adviser_id?: string | null | undefined;
+};
+
+export type UpdateUserBody = {
+  name?: string | undefined;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role?: Role | undefined;
+  /** The adviser that the user is; null for none. */
+  adviser_id?: string | null | undefined;
+};
+
+export type UserDisabled = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+  created_at: string;
+  updated_at: string;
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: CredentialDescendant[];
@@ -1129,7 +1185,7 @@ export type WebhookEndpoint = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: Credential | null;
@@ -1159,7 +1215,7 @@ export type WebhookEndpointWithSecret = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: Credential | null;
@@ -1419,6 +1475,8 @@ export type ListInvoiceHistoryEntry = AuditEvent;
 
 export type ListApiKeyHistoryEntry = AuditEvent;
 
+export type ListUserHistoryEntry = AuditEvent;
+
 export type GetCompanyAnswer = Company;
 
 export type UpdateCompanyAnswer = Company;
@@ -1508,6 +1566,18 @@ export type RevokeKeyAnswer = ApiKeyRevoked;
 export type CreateCompanyKeyBody = ApiKeyBody;
 
 export type CreateCompanyKeyAnswer = ApiKeyCreated;
+
+export type ListUsersEntry = User;
+
+export type CreateUserAnswer = User;
+
+export type GetUserAnswer = User;
+
+export type UpdateUserAnswer = User;
+
+export type DisableUserAnswer = UserDisabled;
+
+export type EnableUserAnswer = User;
 
 export type GetVideoAccountAnswer = VideoAccount;
 
@@ -1633,18 +1703,19 @@ export type ApiClientSnapshot = {
     | 'events:read'
     | 'webhooks'
     | 'manage'
+    | 'users'
   >;
   created_at: string;
   updated_at: string;
   rotated_at: string | null;
   disabled_at: string | null;
   created_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
   rotated_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
@@ -1698,12 +1769,12 @@ export type WebhookEndpointSnapshot = {
   created_at: string;
   updated_at: string;
   created_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
   url_set_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
@@ -1837,13 +1908,14 @@ export type ApiKeySnapshot = {
     | 'events:read'
     | 'webhooks'
     | 'manage'
+    | 'users'
     | 'operator'
   >;
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
   created_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
@@ -1879,6 +1951,23 @@ export type MessageTemplateSnapshot = {
 export type TagSnapshot = {
   tag: string;
   created_at: string;
+};
+
+/** The record `user` in an event. */
+export type UserSnapshot = {
+  id: string;
+  email: string;
+  name: string;
+  role: 'owner' | 'adviser' | 'bookkeeper' | 'reader';
+  adviser_id: string | null;
+  state: 'invited' | 'active' | 'disabled';
+  created_at: string;
+  updated_at: string;
+  created_by: {
+    type: 'key' | 'client' | 'user';
+    id: string;
+    name: string;
+  } | null;
 };
 
 /** The records whose changes are events, and what can happen to them. */
@@ -1931,6 +2020,7 @@ export type EventRecords = {
   message: { action: 'sent' | 'failed' | 'rescheduled' | 'resent'; snapshot: MessageSnapshot };
   message_template: { action: 'updated' | 'reset'; snapshot: MessageTemplateSnapshot };
   tag: { action: 'created' | 'removed'; snapshot: TagSnapshot };
+  user: { action: 'created' | 'updated' | 'disabled' | 'enabled'; snapshot: UserSnapshot };
 };
 
 /** The input and the answer of every operation. */
@@ -2704,6 +2794,20 @@ export type Operations = {
     };
     answer: ListApiKeyHistoryEntry[];
   };
+  /** List the history of one user. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
+  listUserHistory: {
+    input: {
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
+      after?: string | undefined;
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
+      limit?: number | undefined;
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
+      types?: string | undefined;
+      /** The user. */
+      userId: string;
+    };
+    answer: ListUserHistoryEntry[];
+  };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
     input: {
@@ -3081,7 +3185,7 @@ export type Operations = {
   /** Disable an API client. The client gets no more tokens. Its tokens stop working within two seconds and cannot create credentials or endpoints from this moment. The answer lists everything the client created that still works; `also` ends that too, in the same transaction. Disabling a disabled client again gives the same answer. */
   disableClient: {
     input: {
-      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
       also?: string | undefined;
       /** The client. */
       clientId: string;
@@ -3138,7 +3242,7 @@ export type Operations = {
   /** Revoke an API key. The key stops working within two seconds, cannot create credentials or endpoints from this moment, and stays in the list. The answer lists everything the key created that still works; `also` ends that too, in the same transaction. Revoking a revoked key again gives the same answer. */
   revokeKey: {
     input: {
-      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
       also?: string | undefined;
       /** The key. */
       keyId: string;
@@ -3161,6 +3265,76 @@ export type Operations = {
       body: CreateCompanyKeyBody;
     };
     answer: CreateCompanyKeyAnswer;
+  };
+  /** List users. Ordered by name, including disabled users. `search` matches the name and the email. */
+  listUsers: {
+    input: {
+      /** The number of the page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+      /** Only entries that contain this text. Case does not matter. */
+      search?: string | undefined;
+    };
+    answer: ListUsersEntry[];
+  };
+  /** Invite a user. A person of the company. The caller can give only a role whose scopes it has itself. */
+  createUser: {
+    input: {
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: CreateUserBody;
+    };
+    answer: CreateUserAnswer;
+  };
+  /** Get a user. One user of the company. */
+  getUser: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: GetUserAnswer;
+  };
+  /** Update a user. Fields that are not sent stay unchanged. A changed role takes effect within two seconds, also for people who are signed in. The last owner of a company keeps the role. */
+  updateUser: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: UpdateUserBody;
+    };
+    answer: UpdateUserAnswer;
+  };
+  /** Disable a user. Takes effect within two seconds. The answer lists everything the user created that still works; `also` ends that too, in the same transaction. The last owner of a company cannot be disabled. Disabling a disabled user again gives the same answer. */
+  disableUser: {
+    input: {
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
+      also?: string | undefined;
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: DisableUserAnswer;
+  };
+  /** Enable a user again. The user can sign in as before. Sessions that have ended stay ended. */
+  enableUser: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: EnableUserAnswer;
   };
   /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
@@ -3787,6 +3961,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listUserHistory: {
+    method: 'GET',
+    path: '/manage/users/{userId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   getCompany: {
     method: 'GET',
     path: '/manage/company',
@@ -4044,6 +4225,42 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   createCompanyKey: {
     method: 'POST',
     path: '/manage/companies/{companyId}/keys',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listUsers: { method: 'GET', path: '/manage/users', query: ['page', 'per_page', 'search'], headers: {}, bearer: true },
+  createUser: {
+    method: 'POST',
+    path: '/manage/users',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  getUser: {
+    method: 'GET',
+    path: '/manage/users/{userId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  updateUser: {
+    method: 'PATCH',
+    path: '/manage/users/{userId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  disableUser: {
+    method: 'POST',
+    path: '/manage/users/{userId}/disable',
+    query: ['also'],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  enableUser: {
+    method: 'POST',
+    path: '/manage/users/{userId}/enable',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,

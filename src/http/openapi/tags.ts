@@ -22,6 +22,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     'Video accounts': 'The accounts that create the video meetings of an adviser.',
     'Message templates': "The messages to clients in the company's own words.",
     Tags: 'The tags of address book entries.',
+    Users: 'People of the company, who sign in.',
     'API keys': 'Bearer tokens that work until they are revoked.',
     'API clients': 'Programs that exchange a secret for access tokens.',
     'Access tokens': 'OAuth 2.0 for API clients.',
