@@ -147,6 +147,8 @@ export const EVENT_SNAPSHOTS: Record<string, TObject> = {
     client_contact_phone: nullableText,
     contact_line: nullableText,
     message_signature: nullableText,
+    session_idle_minutes: number,
+    session_hours: number,
     ...creationTimes,
   }),
   customer: record({

@@ -33,6 +33,9 @@ WITH old AS (
 ), u AS (
   UPDATE users u SET state = 'disabled', updated_at = $3::timestamptz FROM old WHERE u.company_id = old.company_id AND u.id = old.id
   RETURNING u.*, old.before
+), ended AS (
+  UPDATE sessions s SET ended_at = $3::timestamptz FROM u
+   WHERE s.company_id = u.company_id AND s.user_id = u.id AND s.ended_at IS NULL
 )
 INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
    SELECT u.company_id, '00000000-0000-0000-0000-000000000000'::uuid, u.id, 'user.disabled', $3::timestamptz::timestamptz, $4::json::json, u.before
@@ -44,6 +47,11 @@ UNION ALL
 SELECT company_id, 'client', id FROM clients WHERE id = $1::uuid
 UNION ALL
 SELECT company_id, 'user', id FROM users WHERE id = $1::uuid;
+
+-- credentials.find_active_session (reads; pool: short)
+SELECT u.role
+  FROM sessions s JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
+ WHERE s.company_id = $1::uuid AND s.id = $2::uuid AND s.ended_at IS NULL AND u.state <> 'disabled';
 
 -- credentials.find_active_token (reads; pool: short)
 SELECT 1
@@ -102,7 +110,7 @@ INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
         FROM traced JOIN clients k ON k.company_id = $1::uuid AND k.id = traced.id
        WHERE traced.type = 'client'
       UNION ALL
-      SELECT 'user', u.id, u.name, u.created_at, NULL::timestamptz, CASE WHEN u.created_by_id IS NOT NULL THEN json_build_object('type', u.created_by_type, 'id', u.created_by_id, 'name', u.created_by_name) END, NULL::json, u.state
+      SELECT 'user', u.id, u.name, u.created_at, (SELECT max(s.last_seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), CASE WHEN u.created_by_id IS NOT NULL THEN json_build_object('type', u.created_by_type, 'id', u.created_by_id, 'name', u.created_by_name) END, NULL::json, u.state
         FROM traced JOIN users u ON u.company_id = $1::uuid AND u.id = traced.id
        WHERE traced.type = 'user'
       UNION ALL

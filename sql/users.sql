@@ -8,6 +8,9 @@ WITH old AS (
   UPDATE users u SET state = 'disabled', updated_at = $3::timestamptz
     FROM old WHERE u.company_id = old.company_id AND u.id = old.id AND old.state <> 'disabled'
   RETURNING u.*
+), ended AS (
+  UPDATE sessions s SET ended_at = $3::timestamptz FROM u
+   WHERE s.company_id = u.company_id AND s.user_id = u.id AND s.ended_at IS NULL
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
    SELECT u.company_id, '00000000-0000-0000-0000-000000000000'::uuid, u.id, 'user.disabled', $3::timestamptz::timestamptz, $4::json::json, (SELECT json_build_object('id', u.id, 'email', u.email, 'name', u.name, 'role', u.role, 'adviser_id', u.adviser_id, 'state', u.state, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN u.created_by_id IS NOT NULL THEN json_build_object('type', u.created_by_type, 'id', u.created_by_id, 'name', u.created_by_name) END) FROM old u)

@@ -1,4 +1,6 @@
 import { DESCENDANT_KINDS, EndCredentialQuery } from '../company/credentials/descendants.schema.ts';
+import { SessionsEnded } from '../company/credentials/sessions/schema.ts';
+import { endSessionsOfUser } from '../company/credentials/sessions/verbs.ts';
 import { CreateUserBody, UserBody, UserDisabled, UserList, UserRecord } from '../company/credentials/users/schema.ts';
 import {
   createUser,
@@ -57,6 +59,17 @@ export const commands: Command[] = [
       examples: [`user update ${EXAMPLE} --role reader`],
     },
     async (context, { argument, form }) => updateUser(context, await findUserId(context, argument), form),
+  ),
+  companyCommand(
+    {
+      ...target,
+      name: 'user end-sessions',
+      resultSchema: SessionsEnded,
+      summary: 'Sign a user out everywhere',
+      description: 'The user can sign in again.',
+      examples: [`user end-sessions ${EXAMPLE}`],
+    },
+    async (context, { argument }) => endSessionsOfUser(context, await findUserId(context, argument)),
   ),
   companyCommand(
     {

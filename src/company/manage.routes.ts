@@ -1,16 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import type { Services } from '../http/operation/operation.ts';
+import type { SiteOf } from '../http/plugins/site.ts';
 import { adviserRoutes } from './advisers/routes.ts';
 import { caseRoutes } from './cases/routes.ts';
 import { companyRoutes } from './companies/routes.ts';
 import { clientRoutes } from './credentials/clients/routes.ts';
 import { keyRoutes } from './credentials/keys/routes.ts';
+import { sessionRoutes } from './credentials/sessions/routes.ts';
 import { userRoutes } from './credentials/users/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 
-/** Registers every operation under /manage. */
-export async function manageRoutes(app: FastifyInstance, services: Services): Promise<void> {
+/** Registers every operation under /manage, and those of people who have signed in. */
+export async function manageRoutes(app: FastifyInstance, services: Services & { siteOf: SiteOf }): Promise<void> {
   companyRoutes(app, services);
   adviserRoutes(app, services);
   caseRoutes(app, services);
@@ -19,4 +21,5 @@ export async function manageRoutes(app: FastifyInstance, services: Services): Pr
   clientRoutes(app, services);
   keyRoutes(app, services);
   userRoutes(app, services);
+  sessionRoutes(app, services);
 }

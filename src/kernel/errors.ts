@@ -3,6 +3,8 @@ export type ErrorCode =
   | 'invalid_request'
   | 'invalid_token'
   | 'insufficient_scope'
+  | 'cross_origin'
+  | 'recent_sign_in_required'
   | 'not_found'
   | 'method_not_allowed'
   | 'request_in_progress'
@@ -60,6 +62,16 @@ export class InvalidTokenError extends CodedError {
 
 export class InsufficientScopeError extends CodedError {
   readonly code = 'insufficient_scope';
+}
+
+/** A request with a cookie that a page of another origin may have caused. */
+export class CrossOriginError extends CodedError {
+  readonly code = 'cross_origin';
+}
+
+/** The person has to sign in again before this operation. */
+export class RecentSignInRequiredError extends CodedError {
+  readonly code = 'recent_sign_in_required';
 }
 
 export class NotFoundError extends CodedError {

@@ -18,8 +18,11 @@ import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
+import { recordLastUsed } from '../company/credentials/last-used.sql.ts';
 import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
+import { createSessionAuthenticator } from '../company/credentials/sessions/authenticate.ts';
+import { recordLastSeen } from '../company/credentials/sessions/statements.sql.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
 import { eventTypes } from '../events/event-types.ts';
 import { eventGauges } from '../events/metrics.ts';
@@ -45,6 +48,7 @@ import { rateLimit } from '../http/plugins/rate-limit.ts';
 import { requestId, requestLog, withoutChildLoggers } from '../http/plugins/request-log.ts';
 import { routeConfig } from '../http/plugins/route-config.ts';
 import { securityHeaders } from '../http/plugins/security-headers.ts';
+import { siteFinder } from '../http/plugins/site.ts';
 import { UnfinishedBodies } from '../http/plugins/unfinished-bodies.ts';
 import { UnreadResponses } from '../http/plugins/unread-responses.ts';
 import type { Database } from '../kernel/database/database.ts';
@@ -152,9 +156,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   gracefulShutdown(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
   const failedAttempts = new FixedWindowCounter(clock);
-  const lastUsed = new LastUsedRecorder(db, clock);
-  app.addHook('onClose', () => lastUsed.flush());
-  authentication(app, { authenticate: createAuthenticator(db, clock, lastUsed), failures: failedAttempts });
+  const lastUsed = new LastUsedRecorder(db, clock, recordLastUsed);
+  const lastSeen = new LastUsedRecorder(db, clock, recordLastSeen);
+  app.addHook('onClose', () => Promise.all([lastUsed.flush(), lastSeen.flush()]));
+  const siteOf = siteFinder(publicUrl);
+  authentication(app, {
+    authenticate: createAuthenticator(db, clock, lastUsed),
+    authenticateSession: createSessionAuthenticator(db, clock, lastSeen),
+    siteOf,
+    clock,
+    failures: failedAttempts,
+  });
   const limitRate = maxRequestsPerMinute === undefined ? undefined : rateLimit(app, maxRequestsPerMinute, clock);
   limitConcurrency(app, maxConcurrentRequests);
   const stallMonitor = new StallMonitor(db, clock);
@@ -188,7 +200,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
   });
-  await app.register(manageRoutes, services);
+  await app.register(manageRoutes, { ...services, siteOf });
   await app.register(async (manage) => {
     videoAccountRoutes(manage, services, secrets);
     templateRoutes(manage, services);

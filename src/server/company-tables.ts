@@ -13,6 +13,7 @@ export const COMPANY_TABLES = [
   'tokens',
   'client_rotations',
   'clients',
+  'sessions',
   'users',
   'idempotency_keys',
   'meetings',
@@ -44,6 +45,8 @@ type TableTraits = {
   isPruned?: true;
   /** Whether callers are authenticated by it. */
   isCredential?: true;
+  /** Whether it belongs to this service only, so that it is not exported. */
+  isLocal?: true;
 };
 
 /** What an import needs to know about some of the tables. */
@@ -62,6 +65,7 @@ export const TABLE_TRAITS: Readonly<Partial<Record<CompanyTable, TableTraits>>> 
   tokens: { isCredential: true, isPruned: true },
   client_rotations: { isCredential: true },
   clients: { isCredential: true },
+  sessions: { isLocal: true },
   users: { isCredential: true },
   idempotency_keys: { isPruned: true },
   events: { isPruned: true },

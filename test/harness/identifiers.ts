@@ -73,6 +73,8 @@ export const MAKERS: Record<string, Maker> = {
   keyId: async (company) => made(company, '/manage/keys', { name: 'further', scopes: ['invoices:read'] }),
   userId: async (company) =>
     made(company, '/manage/users', { email: `${randomUUID()}@firm.example`, name: 'Further', role: 'reader' }),
+  // A session of nobody: no token reaches the routes of sessions.
+  sessionId: async () => randomUUID(),
   endpointId: async (company) =>
     made(company, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
   deliveryId: async (company, { endpointId }) => {

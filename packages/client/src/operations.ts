@@ -11,6 +11,8 @@ export type Problem = {
     | 'invalid_request'
     | 'invalid_token'
     | 'insufficient_scope'
+    | 'cross_origin'
+    | 'recent_sign_in_required'
     | 'not_found'
     | 'method_not_allowed'
     | 'request_in_progress'
@@ -644,6 +646,8 @@ export type Company = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  session_idle_minutes: number;
+  session_hours: number;
   created_at: string;
   updated_at: string;
 };
@@ -674,6 +678,10 @@ export type UpdateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** After how many minutes without a request a person is signed out: 5 to 120. */
+  session_idle_minutes?: number | string | null | undefined;
+  /** After how many hours a person has to sign in again in any case: 1 to 24. */
+  session_hours?: number | string | null | undefined;
 };
 
 export type CreateCompanyBody = {
@@ -702,6 +710,10 @@ export type CreateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** After how many minutes without a request a person is signed out: 5 to 120. */
+  session_idle_minutes?: number | string | null | undefined;
+  /** After how many hours a person has to sign in again in any case: 1 to 24. */
+  session_hours?: number | string | null | undefined;
 };
 
 export type Adviser = {
@@ -889,7 +901,7 @@ export type CredentialDescendant = {
   name: string;
   state: 'invited' | 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
   created_at: string;
-  /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
+  /** For a client, when it last got a token; for a user, when a session was last used; for an endpoint, when its last delivery ended. */
   last_used_at: string | null;
   /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
@@ -1042,6 +1054,54 @@ export type UserDisabled = {
   also_ended: CredentialDescendant[];
   /** Everything the credential created, directly or indirectly, that still works. */
   still_working: CredentialDescendant[];
+};
+
+export type SignedInUser = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+};
+
+export type SignedInCompany = {
+  id: string;
+  name: string;
+};
+
+export type Session = {
+  id: string;
+  /** How the person signed in. */
+  method: 'passkey' | 'password' | 'link';
+  /** `enrolment`: the session may only set up ways to sign in. */
+  purpose: 'full' | 'enrolment';
+  /** The IP address that signed in. */
+  address: string;
+  /** What the browser called itself. */
+  user_agent: string;
+  created_at: string;
+  /** Exact to about a minute. */
+  last_seen_at: string;
+  /** When it ends, unless it is used again before. */
+  expires_at: string;
+  /** Whether it is the session of this request. */
+  current: boolean;
+};
+
+export type SignedIn = {
+  user: SignedInUser;
+  company: SignedInCompany;
+  /** The scopes of the credential. */
+  scopes: Scope[];
+  session: Session;
+};
+
+export type SessionsEnded = {
+  /** How many sessions were ended. */
+  ended: number;
 };
 
 export type VideoAccount = {
@@ -1579,6 +1639,18 @@ export type DisableUserAnswer = UserDisabled;
 
 export type EnableUserAnswer = User;
 
+export type GetSessionAnswer = SignedIn;
+
+export type SignOutAnswer = SessionsEnded;
+
+export type ListOwnSessionsEntry = Session;
+
+export type EndOtherSessionsAnswer = SessionsEnded;
+
+export type EndOwnSessionAnswer = SessionsEnded;
+
+export type EndUserSessionsAnswer = SessionsEnded;
+
 export type GetVideoAccountAnswer = VideoAccount;
 
 export type ConnectVideoAccountBody = VideoAccountBody;
@@ -1737,6 +1809,8 @@ export type CompanySnapshot = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  session_idle_minutes: number;
+  session_hours: number;
   created_at: string;
   updated_at: string;
 };
@@ -2020,7 +2094,7 @@ export type EventRecords = {
   message: { action: 'sent' | 'failed' | 'rescheduled' | 'resent'; snapshot: MessageSnapshot };
   message_template: { action: 'updated' | 'reset'; snapshot: MessageTemplateSnapshot };
   tag: { action: 'created' | 'removed'; snapshot: TagSnapshot };
-  user: { action: 'created' | 'updated' | 'disabled' | 'enabled'; snapshot: UserSnapshot };
+  user: { action: 'created' | 'updated' | 'disabled' | 'enabled' | 'sessions_ended'; snapshot: UserSnapshot };
 };
 
 /** The input and the answer of every operation. */
@@ -3336,6 +3410,34 @@ export type Operations = {
     };
     answer: EnableUserAnswer;
   };
+  /** Get the session. Who is signed in, what that person may do, and when the session ends. */
+  getSession: { input: Record<never, never>; answer: GetSessionAnswer };
+  /** Sign out. Ends the session and removes its cookie. The session stops working within two seconds. */
+  signOut: { input: Record<never, never>; answer: SignOutAnswer };
+  /** List your sessions. The sessions of the signed-in person that work, newest first. */
+  listOwnSessions: { input: Record<never, never>; answer: ListOwnSessionsEntry[] };
+  /** End your other sessions. Ends every session of the signed-in person except this one, within two seconds. */
+  endOtherSessions: { input: Record<never, never>; answer: EndOtherSessionsAnswer };
+  /** End one of your sessions. The session stops working within two seconds. */
+  endOwnSession: {
+    input: {
+      /** The session. */
+      sessionId: string;
+    };
+    answer: EndOwnSessionAnswer;
+  };
+  /** End the sessions of a user. The user is signed out everywhere within two seconds, and can sign in again. */
+  endUserSessions: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: EndUserSessionsAnswer;
+  };
   /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
     input: {
@@ -4261,6 +4363,18 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   enableUser: {
     method: 'POST',
     path: '/manage/users/{userId}/enable',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  getSession: { method: 'GET', path: '/session', query: [], headers: {}, bearer: false },
+  signOut: { method: 'DELETE', path: '/session', query: [], headers: {}, bearer: false },
+  listOwnSessions: { method: 'GET', path: '/account/sessions', query: [], headers: {}, bearer: false },
+  endOtherSessions: { method: 'DELETE', path: '/account/sessions', query: [], headers: {}, bearer: false },
+  endOwnSession: { method: 'DELETE', path: '/account/sessions/{sessionId}', query: [], headers: {}, bearer: false },
+  endUserSessions: {
+    method: 'DELETE',
+    path: '/manage/users/{userId}/sessions',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,

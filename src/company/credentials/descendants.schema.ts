@@ -31,7 +31,11 @@ const fields = {
   state: enumOf(['invited', 'active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
   created_at: instant(),
   last_used_at: nullable(
-    instant({ description: 'For a client, when it last got a token; for an endpoint, when its last delivery ended.' }),
+    instant({
+      description:
+        'For a client, when it last got a token; for a user, when a session was last used; for an endpoint, when its ' +
+        'last delivery ended.',
+    }),
   ),
   created_by: CreatedBy,
   changed_by: credentialSchema(

@@ -47,6 +47,8 @@ const traced = (input: { company_id: string; type: string; id: string }) => `tra
 /** The path of a URL can contain a secret, and a caller that has only `manage` may not read endpoints. */
 const originOfUrl = `substring(w.url FROM '^[a-z]+://[^/?#]+')`;
 const lastToken = '(SELECT max(t.created_at) FROM tokens t WHERE t.company_id = k.company_id AND t.client_id = k.id)';
+const lastSession =
+  '(SELECT max(s.last_seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id)';
 const lastDelivery = `(SELECT max(d.ended_at) FROM webhook_deliveries d
   WHERE d.company_id = w.company_id AND d.endpoint_id = w.id AND d.ended_at IS NOT NULL)`;
 
@@ -71,7 +73,7 @@ export const traceInCompany = read('credentials.trace_in_company', {
         FROM traced JOIN clients k ON k.company_id = ${input.company_id} AND k.id = traced.id
        WHERE traced.type = 'client'
       UNION ALL
-      SELECT 'user', u.id, u.name, u.created_at, NULL::timestamptz, ${createdBy('u')}, NULL::json, u.state
+      SELECT 'user', u.id, u.name, u.created_at, ${lastSession}, ${createdBy('u')}, NULL::json, u.state
         FROM traced JOIN users u ON u.company_id = ${input.company_id} AND u.id = traced.id
        WHERE traced.type = 'user'
       UNION ALL
@@ -140,6 +142,9 @@ export const disableUsers = write('credentials.disable_users', {
     ), u AS (
       UPDATE users u SET state = 'disabled', updated_at = ${input.now} FROM old WHERE ${isOld('u')}
       RETURNING u.*, old.before
+    ), ended AS (
+      UPDATE sessions s SET ended_at = ${input.now} FROM u
+       WHERE s.company_id = u.company_id AND s.user_id = u.id AND s.ended_at IS NULL
     )
     ${userAudit.insertEvent('disabled', { from: 'u', at: input.now, origin: input.origin, before: 'u.before' })}`,
 });

@@ -69,7 +69,10 @@ const STATUSES: Record<string, { name: string; text: string }> = {
   304: { name: 'NotModified', text: 'The record has the ETag of If-None-Match.' },
   400: { name: 'BadRequest', text: 'The request has faults; `errors` lists them with their fields.' },
   401: { name: 'Unauthorized', text: 'The token is missing or not valid.' },
-  403: { name: 'Forbidden', text: 'The token does not have the scope of this operation.' },
+  403: {
+    name: 'Forbidden',
+    text: 'The token or the role does not have the scope of this operation, or a person must sign in again before it.',
+  },
   404: { name: 'NotFound', text: 'There is no such case or record for this company.' },
   409: { name: 'Conflict', text: 'A request with the same Idempotency-Key is in progress.' },
   412: { name: 'PreconditionFailed', text: 'The record no longer has the ETag of If-Match.' },
@@ -116,6 +119,12 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
                 scopes: Object.fromEntries(COMPANY_SCOPES.map((scope) => [scope, SCOPE_DESCRIPTIONS[scope]])),
               },
             },
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-session',
+            description: 'A person who has signed in, in a browser and on pages of the service itself only.',
           },
           client: { type: 'http', scheme: 'basic', description: 'client_id and client_secret.' },
         },
@@ -173,7 +182,7 @@ function completeOperation(operation: Operation): void {
   delete operation['x-body-optional'];
 
   const accepts = (header: string) => parameters.some(({ name }) => name === header);
-  const isPublic = !security?.some((scheme) => 'bearer' in scheme);
+  const isPublic = !security?.some((scheme) => 'bearer' in scheme || 'session' in scheme);
   for (const [status, { name }] of Object.entries(STATUSES)) {
     // Without a bearer token there is no scope and no company.
     if (isPublic && ['403', '404'].includes(status)) continue;

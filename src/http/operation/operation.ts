@@ -41,7 +41,11 @@ type Operation<P extends string, B extends TSchema> = {
   servedAlias?: { form: Alias; condition: string };
   /** The OpenAPI document has it only as an alias of other operations. */
   undocumented?: boolean;
-  access: Scope;
+  access: Scope | 'user' | 'enrolment';
+  /** Whether a signed-in person must have signed in during the last minutes. */
+  needsRecentSignIn?: boolean;
+  /** The response has a cookie, or concerns one person only: it is never stored, and Idempotency-Key is ignored. */
+  unstored?: boolean;
   /** Not one of the twelve specified operations. It requires Content-Type only if a body is sent. */
   extension?: boolean;
   tag: string;
@@ -104,11 +108,16 @@ export function registerOperation<P extends string, B extends TSchema>(
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
   ).entries()) {
-    const writes = isWrite(method);
+    const writes = isWrite(method) && !operation.unstored;
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { access: operation.access, specified: !operation.extension, path: operation.path },
+      config: {
+        access: operation.access,
+        specified: !operation.extension,
+        path: operation.path,
+        needsRecentSignIn: operation.needsRecentSignIn === true,
+      },
       schema: {
         hide: i > 0 || operation.undocumented === true,
         operationId: operation.id,
@@ -222,8 +231,12 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** No API client can have the scope operator. Only OAuth schemes can list scopes. */
-const securityOf = (scope: Scope) => (scope === 'operator' ? [{ bearer: [] }] : [{ bearer: [] }, { oauth2: [scope] }]);
+/** No API client and no user can have the scope operator. Only OAuth schemes can list scopes. */
+function securityOf(access: Scope | 'user' | 'enrolment') {
+  if (access === 'user' || access === 'enrolment') return [{ session: [] }];
+  if (access === 'operator') return [{ bearer: [] }];
+  return [{ bearer: [] }, { oauth2: [access] }, { session: [] }];
+}
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };

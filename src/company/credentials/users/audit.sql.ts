@@ -5,7 +5,7 @@ import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
 /** The image has no factors: they are secrets, and the names of the events tell which of them changed. */
 export const userAudit = imageAuditLog({
   record: 'user',
-  actions: ['created', 'updated', 'disabled', 'enabled'],
+  actions: ['created', 'updated', 'disabled', 'enabled', 'sessions_ended'],
   path: '/manage/users/{userId}',
   params: { userId: 'user' },
   access: 'users',

@@ -28,6 +28,7 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'createUser',
     method: 'POST',
     path: collection,
@@ -54,6 +55,7 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'updateUser',
     method: 'PATCH',
     path: item,
@@ -69,6 +71,7 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'disableUser',
     method: 'POST',
     path: `${item}/disable`,
@@ -86,6 +89,7 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'enableUser',
     method: 'POST',
     path: `${item}/enable`,

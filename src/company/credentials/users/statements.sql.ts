@@ -94,7 +94,7 @@ export const updateUser = write('users.update', {
     SELECT ${record}::text FROM u`,
 });
 
-/** A user that was disabled before stays unchanged. */
+/** Ends the sessions of the user. A user that was disabled before stays unchanged. */
 export const disableUser = write('users.disable', {
   inputs: CHANGE_INPUTS,
   sql: (input) => `
@@ -104,6 +104,9 @@ export const disableUser = write('users.disable', {
       UPDATE users u SET state = 'disabled', updated_at = ${input.now}
         FROM old WHERE ${isOld} AND old.state <> 'disabled'
       RETURNING u.*
+    ), ended AS (
+      UPDATE sessions s SET ended_at = ${input.now} FROM u
+       WHERE s.company_id = u.company_id AND s.user_id = u.id AND s.ended_at IS NULL
     ), event AS (
       ${userAudit.insertEvent('disabled', { from: 'u', at: input.now, origin: input.origin, before })}
     )
