@@ -22,9 +22,13 @@ const operations = Object.entries(document.paths).flatMap(([template, methods]) 
   })),
 );
 const open = operations.filter(({ template }) => template.startsWith('/oauth/'));
+/** The routes by which people begin a session. */
+const signIn = operations.filter(
+  ({ security }) => security?.length === 1 && Object.keys(security[0] ?? {}).length === 0,
+);
 /** The routes of people who sign in, which no token can call. */
 const personal = operations.filter(({ security }) => 'session' in (security?.[0] ?? {}));
-const guarded = operations.filter((operation) => !open.includes(operation) && !personal.includes(operation));
+const guarded = operations.filter((operation) => ![...open, ...signIn, ...personal].includes(operation));
 
 // Nothing exists at these paths, so an accepted request changes nothing.
 const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, '0198c0de-0000-7000-8000-000000000000');
@@ -55,6 +59,11 @@ test('every documented route asks for exactly one scope, apart from the two of O
       ['POST', '/oauth/revoke', [{ client: [] }, {}]],
     ],
   );
+});
+
+test('only the routes of OAuth and of signing in need no credential', () => {
+  for (const { method, template } of signIn) assert.match(`${method} ${template}`, /^POST \/sign-in\//);
+  assert.ok(signIn.length > 0);
 });
 
 test('the document says where a client gets a token, and what each of its scopes allows', () => {

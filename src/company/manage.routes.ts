@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { Services } from '../http/operation/operation.ts';
-import type { SiteOf } from '../http/plugins/site.ts';
 import { adviserRoutes } from './advisers/routes.ts';
 import { caseRoutes } from './cases/routes.ts';
 import { companyRoutes } from './companies/routes.ts';
 import { clientRoutes } from './credentials/clients/routes.ts';
+import { type FactorServices, factorRoutes } from './credentials/factors/routes.ts';
 import { keyRoutes } from './credentials/keys/routes.ts';
 import { sessionRoutes } from './credentials/sessions/routes.ts';
 import { userRoutes } from './credentials/users/routes.ts';
@@ -12,7 +11,7 @@ import { customerRoutes } from './customers/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 
 /** Registers every operation under /manage, and those of people who have signed in. */
-export async function manageRoutes(app: FastifyInstance, services: Services & { siteOf: SiteOf }): Promise<void> {
+export async function manageRoutes(app: FastifyInstance, services: FactorServices): Promise<void> {
   companyRoutes(app, services);
   adviserRoutes(app, services);
   caseRoutes(app, services);
@@ -22,4 +21,5 @@ export async function manageRoutes(app: FastifyInstance, services: Services & { 
   keyRoutes(app, services);
   userRoutes(app, services);
   sessionRoutes(app, services);
+  factorRoutes(app, services);
 }

@@ -48,5 +48,6 @@ export type RequestOrigin = {
   credential?: Credential | undefined;
   token?: TokenKey | undefined;
   scopes?: ReadonlySet<string> | undefined;
+  session?: Session | undefined;
   requestId?: string | undefined;
 };

@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'insufficient_scope'
   | 'cross_origin'
   | 'recent_sign_in_required'
+  | 'sign_in_failed'
   | 'not_found'
   | 'method_not_allowed'
   | 'request_in_progress'
@@ -67,6 +68,11 @@ export class InsufficientScopeError extends CodedError {
 /** A request with a cookie that a page of another origin may have caused. */
 export class CrossOriginError extends CodedError {
   readonly code = 'cross_origin';
+}
+
+/** The response does not say what was wrong, because that would help a stranger. */
+export class SignInFailedError extends CodedError {
+  readonly code = 'sign_in_failed';
 }
 
 /** The person has to sign in again before this operation. */

@@ -23,6 +23,7 @@ import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
 import { createSessionAuthenticator } from '../company/credentials/sessions/authenticate.ts';
 import { recordLastSeen } from '../company/credentials/sessions/statements.sql.ts';
+import { signInRoutes } from '../company/credentials/sign-in/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
 import { eventTypes } from '../events/event-types.ts';
 import { eventGauges } from '../events/metrics.ts';
@@ -200,7 +201,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
   });
-  await app.register(manageRoutes, { ...services, siteOf });
+  await app.register(manageRoutes, { ...services, siteOf, secrets });
+  await app.register(signInRoutes, { ...services, siteOf, secrets, bodies });
   await app.register(async (manage) => {
     videoAccountRoutes(manage, services, secrets);
     templateRoutes(manage, services);

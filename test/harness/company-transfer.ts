@@ -42,7 +42,12 @@ export async function fillCompany(app: TestApp, company: TestCompany): Promise<{
   const client = await ok(company.post('/manage/clients', { name: 'site', scopes: ['interactions:read'] }));
   await ok(company.post(`/manage/clients/${client.id}/rotate`));
   const una = { email: 'una@firm.example', name: 'Una User', role: 'owner', adviser_id: adviser.id };
-  await ok(company.post('/manage/users', una));
+  const { id: user } = await ok(company.post('/manage/users', una));
+  await app.sql(
+    `INSERT INTO passkeys (company_id, id, user_id, name, credential_id, public_key, counter, transports, backed_up, created_at)
+     VALUES ($1, gen_random_uuid(), $2::uuid, 'Phone', sha256($2::uuid::text::bytea), '\\x01', 1, '{internal}', true, now())`,
+    [companyId, user],
+  );
   // A message that was sent again has a greater id than the resent one, and the same time.
   await app.sql(
     `WITH m AS (SELECT * FROM messages WHERE company_id = $1 AND kind = 'confirmation' LIMIT 1)

@@ -10,6 +10,7 @@ export type Problem = {
   code:
     | 'invalid_request'
     | 'invalid_token'
+    | 'sign_in_failed'
     | 'insufficient_scope'
     | 'cross_origin'
     | 'recent_sign_in_required'
@@ -1072,7 +1073,7 @@ export type SignedInCompany = {
   name: string;
 };
 
-export type Session = {
+export type UserSession = {
   id: string;
   /** How the person signed in. */
   method: 'passkey' | 'password' | 'link';
@@ -1096,12 +1097,77 @@ export type SignedIn = {
   company: SignedInCompany;
   /** The scopes of the credential. */
   scopes: Scope[];
-  session: Session;
+  session: UserSession;
 };
 
 export type SessionsEnded = {
   /** How many sessions were ended. */
   ended: number;
+};
+
+export type Passkey = {
+  id: string;
+  name: string;
+  /** Whether it is stored at a provider, so that other devices have it too. */
+  backed_up: boolean;
+  created_at: string;
+  last_used_at: string | null;
+};
+
+export type Account = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+  passkeys: Passkey[];
+  /** Null without a password. */
+  password_set_at: string | null;
+  /** Whether an authenticator app is set up, which a password needs. */
+  has_one_time_codes: boolean;
+  recovery_codes_left: number;
+};
+
+export type PasswordBody = {
+  /** 12 to 128 characters of any kind. */
+  password: string;
+  /** The password so far. It is needed if there is one, unless a link of a mail began the session. */
+  current_password?: string | undefined;
+};
+
+export type FactorsChanged = {
+  account: Account;
+  /** New recovery codes, which are shown only here; null if the change made none. */
+  recovery_codes: string[] | null;
+};
+
+export type OneTimeCodeSetup = {
+  /** For typing into an authenticator app. */
+  secret: string;
+  /** The same for a QR code. */
+  uri: string;
+  /** Send it back with the first code, within 15 minutes. */
+  setup: string;
+};
+
+export type OneTimeCodesBody = {
+  /** What the setup returned. */
+  setup: string;
+  /** A code that the app shows. */
+  code: string;
+};
+
+export type PasswordSignInBody = {
+  email: string;
+  /** The password. */
+  password: string;
+  /** A one-time code, or a recovery code. */
+  code: string;
+  /** Needed only if the address has accounts in several companies; by default the oldest one. */
+  company_id?: string | null | undefined;
 };
 
 export type VideoAccount = {
@@ -1643,13 +1709,33 @@ export type GetSessionAnswer = SignedIn;
 
 export type SignOutAnswer = SessionsEnded;
 
-export type ListOwnSessionsEntry = Session;
+export type ListOwnSessionsEntry = UserSession;
 
 export type EndOtherSessionsAnswer = SessionsEnded;
 
 export type EndOwnSessionAnswer = SessionsEnded;
 
 export type EndUserSessionsAnswer = SessionsEnded;
+
+export type GetAccountAnswer = Account;
+
+export type SetPasswordBody = PasswordBody;
+
+export type SetPasswordAnswer = FactorsChanged;
+
+export type RemovePasswordAnswer = FactorsChanged;
+
+export type PrepareOneTimeCodesAnswer = OneTimeCodeSetup;
+
+export type SetOneTimeCodesBody = OneTimeCodesBody;
+
+export type SetOneTimeCodesAnswer = FactorsChanged;
+
+export type CreateRecoveryCodesAnswer = FactorsChanged;
+
+export type SignInWithPasswordBody = PasswordSignInBody;
+
+export type SignInWithPasswordAnswer = SignedIn;
 
 export type GetVideoAccountAnswer = VideoAccount;
 
@@ -2094,7 +2180,24 @@ export type EventRecords = {
   message: { action: 'sent' | 'failed' | 'rescheduled' | 'resent'; snapshot: MessageSnapshot };
   message_template: { action: 'updated' | 'reset'; snapshot: MessageTemplateSnapshot };
   tag: { action: 'created' | 'removed'; snapshot: TagSnapshot };
-  user: { action: 'created' | 'updated' | 'disabled' | 'enabled' | 'sessions_ended'; snapshot: UserSnapshot };
+  user: {
+    action:
+      | 'created'
+      | 'updated'
+      | 'activated'
+      | 'disabled'
+      | 'enabled'
+      | 'sessions_ended'
+      | 'factors_reset'
+      | 'password_set'
+      | 'password_removed'
+      | 'codes_set'
+      | 'recovery_codes_created'
+      | 'recovery_code_used'
+      | 'passkey_added'
+      | 'passkey_removed';
+    snapshot: UserSnapshot;
+  };
 };
 
 /** The input and the answer of every operation. */
@@ -3438,6 +3541,35 @@ export type Operations = {
     };
     answer: EndUserSessionsAnswer;
   };
+  /** Get your account. The signed-in person and the ways to sign in that are set up. */
+  getAccount: { input: Record<never, never>; answer: GetAccountAnswer };
+  /** Set your password. 12 to 128 characters of any kind. Common passwords, and those that consist of the name, the email or the company, are refused. A password needs one-time codes beside it. Ends the other sessions. */
+  setPassword: {
+    input: {
+      body: SetPasswordBody;
+    };
+    answer: SetPasswordAnswer;
+  };
+  /** Remove your password and one-time codes. Only if there is a passkey. Ends the other sessions. */
+  removePassword: { input: Record<never, never>; answer: RemovePasswordAnswer };
+  /** Begin to set up one-time codes. Returns a secret for an authenticator app. Send a code of the app to finish. */
+  prepareOneTimeCodes: { input: Record<never, never>; answer: PrepareOneTimeCodesAnswer };
+  /** Set up one-time codes. Replaces the authenticator app that was set up before. Ends the other sessions. */
+  setOneTimeCodes: {
+    input: {
+      body: SetOneTimeCodesBody;
+    };
+    answer: SetOneTimeCodesAnswer;
+  };
+  /** Create new recovery codes. Replaces the ones so far. Each works once, instead of a lost factor. They are shown only in this answer. */
+  createRecoveryCodes: { input: Record<never, never>; answer: CreateRecoveryCodesAnswer };
+  /** Sign in with a password. The password together with a one-time code or a recovery code. Sets the cookie of a new session; a session that the browser had before ends. The answer does not say which of the three is wrong. */
+  signInWithPassword: {
+    input: {
+      body: SignInWithPasswordBody;
+    };
+    answer: SignInWithPasswordAnswer;
+  };
   /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
     input: {
@@ -4379,6 +4511,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  getAccount: { method: 'GET', path: '/account', query: [], headers: {}, bearer: false },
+  setPassword: { method: 'PUT', path: '/account/password', query: [], headers: {}, bearer: false },
+  removePassword: { method: 'DELETE', path: '/account/password', query: [], headers: {}, bearer: false },
+  prepareOneTimeCodes: { method: 'POST', path: '/account/one-time-codes/setup', query: [], headers: {}, bearer: false },
+  setOneTimeCodes: { method: 'PUT', path: '/account/one-time-codes', query: [], headers: {}, bearer: false },
+  createRecoveryCodes: { method: 'POST', path: '/account/recovery-codes', query: [], headers: {}, bearer: false },
+  signInWithPassword: { method: 'POST', path: '/sign-in/password', query: [], headers: {}, bearer: false },
   getVideoAccount: {
     method: 'GET',
     path: '/manage/advisers/{adviserId}/video-account',

@@ -81,7 +81,7 @@ const STATUSES: Record<string, { name: string; text: string }> = {
     name: 'Refused',
     text: `Every operation can also be refused with these statuses:
 
-- 413: the body is larger than 1 MiB, or 16 KiB for requests that create or revoke an access token.
+- 413: the body is larger than 1 MiB, or 16 KiB for requests that sign in, or create or revoke an access token.
 - 415: the body has a Content-Encoding.
 - 429: too many requests of this credential, or too many without valid credentials from this IP address.
 - 500: the service failed. The error has been logged under the request id.
@@ -183,9 +183,10 @@ function completeOperation(operation: Operation): void {
 
   const accepts = (header: string) => parameters.some(({ name }) => name === header);
   const isPublic = !security?.some((scheme) => 'bearer' in scheme || 'session' in scheme);
+  const isOfClients = security?.some((scheme) => 'client' in scheme);
   for (const [status, { name }] of Object.entries(STATUSES)) {
     // Without a bearer token there is no scope and no company.
-    if (isPublic && ['403', '404'].includes(status)) continue;
+    if (isPublic && (status === '404' || (status === '403' && isOfClients))) continue;
     if (!accepts('idempotency-key') && ['409', '422'].includes(status)) continue;
     if (!accepts('if-match') && status === '412') continue;
     if (!accepts('if-none-match') && status === '304') continue;

@@ -23,6 +23,8 @@ const GROUPS: Record<string, Record<string, string>> = {
     'Message templates': "The messages to clients in the company's own words.",
     Tags: 'The tags of address book entries.',
     Users: 'People of the company, who sign in.',
+    'Sign-in': 'How a person begins a session in a browser.',
+    Account: 'The ways to sign in of a person who has signed in.',
     Sessions: 'The sessions of a person who has signed in.',
     'API keys': 'Bearer tokens that work until they are revoked.',
     'API clients': 'Programs that exchange a secret for access tokens.',

@@ -77,7 +77,12 @@ type Operation<P extends string, B extends TSchema> = {
 
 type Answer = string | ShownRecord | JsonResponse;
 /** A long list is streamed in pieces of several entries. */
-export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
+export type JsonResponse = {
+  json: string | AsyncIterable<string>;
+  headers: Record<string, string>;
+  /** Set-Cookie headers. Only an operation whose response is never stored may have them. */
+  cookies?: readonly string[];
+};
 
 /** Registers an operation under each of its methods and paths. */
 export function registerOperation<P extends string, B extends TSchema>(
@@ -162,6 +167,7 @@ export function registerOperation<P extends string, B extends TSchema>(
         }
         const { headers, body } = respond(request, answer);
         reply.headers(headers);
+        if (typeof answer === 'object' && 'cookies' in answer) reply.header('set-cookie', answer.cookies);
         if (!record || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag)) return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
@@ -246,8 +252,8 @@ const databaseOf = ({ authenticationMs }: FastifyRequest, { db }: Services): Exe
 
 function contextOf({ caller, id }: FastifyRequest, { clock }: Services, db: Executor): Context {
   if (!caller) throw new Error('An operation was reached without a caller.');
-  const { company, credential, token, scopes } = caller;
-  return { company, credential, token, scopes, requestId: id, db, clock };
+  const { company, credential, token, scopes, session } = caller;
+  return { company, credential, token, scopes, session, requestId: id, db, clock };
 }
 
 /**

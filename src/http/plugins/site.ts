@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { CrossOriginError } from '../../kernel/errors.ts';
 
 /** Where people sign in: the origin that their browser sees, and the cookies that belong to it. */
 export type Site = {
@@ -72,4 +73,37 @@ export function cookieHeader({ isSecure }: Site, name: string, value: string, ma
 export function isSameOrigin({ headers }: Pick<FastifyRequest, 'headers'>, { origin }: Site): boolean {
   const fetchSite = headers['sec-fetch-site'];
   return fetchSite === undefined ? headers.origin === origin : fetchSite === 'same-origin';
+}
+
+const MAX_USER_AGENT_LENGTH = 200;
+
+/** What a request tells of its browser. */
+export const browserOf = (request: FastifyRequest, site: Site) => ({
+  browser: {
+    address: request.callerAddress,
+    userAgent: (request.headers['user-agent'] ?? '').replaceAll(/\P{ASCII}/gu, '?').slice(0, MAX_USER_AGENT_LENGTH),
+  },
+  sessionSecret: secretCookie(request, site.cookies.session),
+  browserSecret: secretCookie(request, site.cookies.browser),
+});
+
+/** A browser is known for as long as the service keeps the session that it began with. */
+const BROWSER_COOKIE_SECONDS = 30 * 86_400;
+
+/** Returns the cookies of a new session. */
+export const sessionCookies = (site: Site, { secret, browserSecret }: { secret: string; browserSecret: string }) => [
+  cookieHeader(site, site.cookies.session, secret),
+  cookieHeader(site, site.cookies.browser, browserSecret, BROWSER_COOKIE_SECONDS),
+];
+
+/** Returns the site, for a request that sets cookies or relies on them. Throws if another page may have sent it. */
+export function requireSite(request: FastifyRequest, siteOf: SiteOf): Site {
+  const site = siteOf(request);
+  if (!site) {
+    throw new CrossOriginError(
+      'People cannot sign in at this address. PUBLIC_URL must begin with https://, or be unset for this machine alone.',
+    );
+  }
+  if (!isSameOrigin(request, site)) throw new CrossOriginError(`Only pages of ${site.origin} may do this.`);
+  return site;
 }

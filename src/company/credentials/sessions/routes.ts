@@ -61,6 +61,7 @@ export function sessionRoutes(app: FastifyInstance, services: Services & { siteO
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'endOtherSessions',
     method: 'DELETE',
     path: '/account/sessions',
@@ -72,6 +73,7 @@ export function sessionRoutes(app: FastifyInstance, services: Services & { siteO
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'endOwnSession',
     method: 'DELETE',
     path: '/account/sessions/{sessionId}',

@@ -26,7 +26,7 @@ export const SessionRecord = Type.Object(
     expires_at: instant({ description: 'When it ends, unless it is used again before.' }),
     current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
   },
-  { title: 'Session', ...closed },
+  { title: 'UserSession', ...closed },
 );
 export const SessionList = Type.Array(SessionRecord);
 

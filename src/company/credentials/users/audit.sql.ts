@@ -5,7 +5,11 @@ import { isoTime, jsonObject } from '../../../kernel/sql/json.ts';
 /** The image has no factors: they are secrets, and the names of the events tell which of them changed. */
 export const userAudit = imageAuditLog({
   record: 'user',
-  actions: ['created', 'updated', 'disabled', 'enabled', 'sessions_ended'],
+  actions: [
+    ...(['created', 'updated', 'activated', 'disabled', 'enabled', 'sessions_ended', 'factors_reset'] as const),
+    ...(['password_set', 'password_removed', 'codes_set', 'recovery_codes_created', 'recovery_code_used'] as const),
+    ...(['passkey_added', 'passkey_removed'] as const),
+  ],
   path: '/manage/users/{userId}',
   params: { userId: 'user' },
   access: 'users',

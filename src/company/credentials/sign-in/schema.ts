@@ -1,0 +1,20 @@
+import type { Static } from 'typebox';
+import { optional, text, uuid } from '../../../kernel/validation/schema-types.ts';
+import { Type } from '../../../kernel/validation/type.ts';
+import { PasswordText } from '../factors/schema.ts';
+
+const email = Type.String({ minLength: 1, maxLength: 254, examples: ['olivia@company.example'] });
+const companyId = optional(
+  uuid({ description: 'Needed only if the address has accounts in several companies; by default the oldest one.' }),
+);
+
+export const PasswordSignInBody = Type.Object(
+  {
+    email,
+    password: PasswordText('The password.'),
+    code: text({ maxLength: 64, description: 'A one-time code, or a recovery code.', examples: ['123456'] }),
+    company_id: companyId,
+  },
+  { title: 'PasswordSignInBody' },
+);
+export type PasswordSignInBody = Static<typeof PasswordSignInBody>;
