@@ -5,13 +5,18 @@ import { companyRoutes } from './companies/routes.ts';
 import { clientRoutes } from './credentials/clients/routes.ts';
 import { type FactorServices, factorRoutes } from './credentials/factors/routes.ts';
 import { keyRoutes } from './credentials/keys/routes.ts';
+import type { Challenges } from './credentials/passkeys/challenges.ts';
+import { passkeyRoutes } from './credentials/passkeys/routes.ts';
 import { sessionRoutes } from './credentials/sessions/routes.ts';
 import { userRoutes } from './credentials/users/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 
 /** Registers every operation under /manage, and those of people who have signed in. */
-export async function manageRoutes(app: FastifyInstance, services: FactorServices): Promise<void> {
+export async function manageRoutes(
+  app: FastifyInstance,
+  services: FactorServices & { challenges: Challenges },
+): Promise<void> {
   companyRoutes(app, services);
   adviserRoutes(app, services);
   caseRoutes(app, services);
@@ -22,4 +27,5 @@ export async function manageRoutes(app: FastifyInstance, services: FactorService
   userRoutes(app, services);
   sessionRoutes(app, services);
   factorRoutes(app, services);
+  passkeyRoutes(app, services);
 }

@@ -21,6 +21,7 @@ import { createAuthenticator } from '../company/credentials/authenticate.ts';
 import { recordLastUsed } from '../company/credentials/last-used.sql.ts';
 import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
+import { Challenges } from '../company/credentials/passkeys/challenges.ts';
 import { createSessionAuthenticator } from '../company/credentials/sessions/authenticate.ts';
 import { recordLastSeen } from '../company/credentials/sessions/statements.sql.ts';
 import { signInRoutes } from '../company/credentials/sign-in/routes.ts';
@@ -201,8 +202,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
   });
-  await app.register(manageRoutes, { ...services, siteOf, secrets });
-  await app.register(signInRoutes, { ...services, siteOf, secrets, bodies });
+  const people = { ...services, siteOf, secrets, challenges: new Challenges(db, clock) };
+  await app.register(manageRoutes, people);
+  await app.register(signInRoutes, { ...people, bodies, failures: failedAttempts });
   await app.register(async (manage) => {
     videoAccountRoutes(manage, services, secrets);
     templateRoutes(manage, services);

@@ -75,6 +75,7 @@ export const MAKERS: Record<string, Maker> = {
     made(company, '/manage/users', { email: `${randomUUID()}@firm.example`, name: 'Further', role: 'reader' }),
   // A session of nobody: no token reaches the routes of sessions.
   sessionId: async () => randomUUID(),
+  passkeyId: async () => randomUUID(),
   endpointId: async (company) =>
     made(company, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
   deliveryId: async (company, { endpointId }) => {

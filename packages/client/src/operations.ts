@@ -1160,6 +1160,18 @@ export type OneTimeCodesBody = {
   code: string;
 };
 
+export type PasskeyOptions = {
+  /** Give it to `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` of the browser. Valid for five minutes. */
+  options: Record<string, never>;
+};
+
+export type AddPasskeyBody = {
+  /** How the person calls the device. */
+  name: string;
+  /** What `toJSON()` of the new credential returns. */
+  response: Record<string, never>;
+};
+
 export type PasswordSignInBody = {
   email: string;
   /** The password. */
@@ -1168,6 +1180,13 @@ export type PasswordSignInBody = {
   code: string;
   /** Needed only if the address has accounts in several companies; by default the oldest one. */
   company_id?: string | null | undefined;
+};
+
+export type EmptyBody = Record<string, never>;
+
+export type PasskeySignInBody = {
+  /** What `toJSON()` of the credential returns. */
+  response: Record<string, never>;
 };
 
 export type VideoAccount = {
@@ -1733,9 +1752,23 @@ export type SetOneTimeCodesAnswer = FactorsChanged;
 
 export type CreateRecoveryCodesAnswer = FactorsChanged;
 
+export type PreparePasskeyAnswer = PasskeyOptions;
+
+export type AddPasskeyAnswer = FactorsChanged;
+
+export type RemovePasskeyAnswer = FactorsChanged;
+
 export type SignInWithPasswordBody = PasswordSignInBody;
 
 export type SignInWithPasswordAnswer = SignedIn;
+
+export type PreparePasskeySignInBody = EmptyBody;
+
+export type PreparePasskeySignInAnswer = PasskeyOptions;
+
+export type SignInWithPasskeyBody = PasskeySignInBody;
+
+export type SignInWithPasskeyAnswer = SignedIn;
 
 export type GetVideoAccountAnswer = VideoAccount;
 
@@ -3563,12 +3596,43 @@ export type Operations = {
   };
   /** Create new recovery codes. Replaces the ones so far. Each works once, instead of a lost factor. They are shown only in this answer. */
   createRecoveryCodes: { input: Record<never, never>; answer: CreateRecoveryCodesAnswer };
+  /** Begin to add a passkey. Returns what the browser needs to create one. */
+  preparePasskey: { input: Record<never, never>; answer: PreparePasskeyAnswer };
+  /** Add a passkey. A passkey alone is enough to sign in. Ends the other sessions. A person has at most 20. */
+  addPasskey: {
+    input: {
+      body: AddPasskeyBody;
+    };
+    answer: AddPasskeyAnswer;
+  };
+  /** Remove a passkey. Only if another passkey or a password is left. Ends the other sessions. */
+  removePasskey: {
+    input: {
+      /** The passkey. */
+      passkeyId: string;
+    };
+    answer: RemovePasskeyAnswer;
+  };
   /** Sign in with a password. The password together with a one-time code or a recovery code. Sets the cookie of a new session; a session that the browser had before ends. The answer does not say which of the three is wrong. */
   signInWithPassword: {
     input: {
       body: SignInWithPasswordBody;
     };
     answer: SignInWithPasswordAnswer;
+  };
+  /** Begin to sign in with a passkey. Returns what the browser needs to ask for a passkey. No address is needed. */
+  preparePasskeySignIn: {
+    input: {
+      body: PreparePasskeySignInBody;
+    };
+    answer: PreparePasskeySignInAnswer;
+  };
+  /** Sign in with a passkey. Sets the cookie of a new session; a session that the browser had before ends. Each answer of a passkey is accepted once. */
+  signInWithPasskey: {
+    input: {
+      body: SignInWithPasskeyBody;
+    };
+    answer: SignInWithPasskeyAnswer;
   };
   /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
@@ -4517,7 +4581,12 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   prepareOneTimeCodes: { method: 'POST', path: '/account/one-time-codes/setup', query: [], headers: {}, bearer: false },
   setOneTimeCodes: { method: 'PUT', path: '/account/one-time-codes', query: [], headers: {}, bearer: false },
   createRecoveryCodes: { method: 'POST', path: '/account/recovery-codes', query: [], headers: {}, bearer: false },
+  preparePasskey: { method: 'POST', path: '/account/passkeys/options', query: [], headers: {}, bearer: false },
+  addPasskey: { method: 'POST', path: '/account/passkeys', query: [], headers: {}, bearer: false },
+  removePasskey: { method: 'DELETE', path: '/account/passkeys/{passkeyId}', query: [], headers: {}, bearer: false },
   signInWithPassword: { method: 'POST', path: '/sign-in/password', query: [], headers: {}, bearer: false },
+  preparePasskeySignIn: { method: 'POST', path: '/sign-in/passkey/options', query: [], headers: {}, bearer: false },
+  signInWithPasskey: { method: 'POST', path: '/sign-in/passkey', query: [], headers: {}, bearer: false },
   getVideoAccount: {
     method: 'GET',
     path: '/manage/advisers/{adviserId}/video-account',

@@ -2,13 +2,25 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { formOf } from '../../../http/operation/body.ts';
 import type { Services } from '../../../http/operation/operation.ts';
+import { recordFailure } from '../../../http/plugins/auth-throttle.ts';
 import { assertUncompressed } from '../../../http/plugins/authentication.ts';
-import { browserOf, requireSite, type Site, type SiteOf, sessionCookies } from '../../../http/plugins/site.ts';
+import type { FixedWindowCounter } from '../../../http/plugins/fixed-window-counter.ts';
+import {
+  browserOf,
+  canHavePasskeys,
+  requireSite,
+  type Site,
+  type SiteOf,
+  sessionCookies,
+} from '../../../http/plugins/site.ts';
 import type { UnfinishedBodies } from '../../../http/plugins/unfinished-bodies.ts';
 import { RequestDatabase } from '../../../kernel/database/request-database.ts';
-import { invalidRequest, TooManyAttemptsError } from '../../../kernel/errors.ts';
+import { invalidRequest, SignInFailedError, TooManyAttemptsError } from '../../../kernel/errors.ts';
 import type { SecretBox } from '../../../kernel/secret-box.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
+import type { Challenges } from '../passkeys/challenges.ts';
+import { NoBody, PasskeyOptions, PasskeySignInBody } from '../passkeys/schema.ts';
+import { requirePasskeySite, signInOptions, signInWithPasskey } from '../passkeys/verbs.ts';
 import { SignedIn as SignedInRecord } from '../sessions/schema.ts';
 import { showCurrent } from '../sessions/verbs.ts';
 import { AttemptDelayedError } from './attempts.ts';
@@ -22,6 +34,8 @@ export type SignInServices = Services & {
   siteOf: SiteOf;
   secrets: SecretBox | undefined;
   bodies: UnfinishedBodies;
+  challenges: Challenges;
+  failures: FixedWindowCounter;
 };
 
 type Endpoint<B extends TSchema> = {
@@ -54,7 +68,8 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
     assertUncompressed(request, reply);
   });
 
-  app.setErrorHandler((error: Error & { code?: string }, _request, reply) => {
+  app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
+    if (error instanceof SignInFailedError) recordFailure(services.failures, request, reply);
     if (error instanceof AttemptDelayedError) {
       reply.header('retry-after', String(error.waitSeconds));
       throw new TooManyAttemptsError('Too many attempts to sign in have failed. Try again later.');
@@ -100,6 +115,31 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
     body: PasswordSignInBody,
     response: SignedInRecord,
     handle: (context, form) => signInWithPassword(context, form),
+  });
+
+  registerEndpoint({
+    id: 'preparePasskeySignIn',
+    url: '/sign-in/passkey/options',
+    summary: 'Begin to sign in with a passkey',
+    description: 'Returns what the browser needs to ask for a passkey. No address is needed.',
+    body: NoBody,
+    response: PasskeyOptions,
+    handle: (_context, _form, site) => {
+      requirePasskeySite(canHavePasskeys(site));
+      return signInOptions(services.challenges, site);
+    },
+  });
+
+  registerEndpoint({
+    id: 'signInWithPasskey',
+    url: '/sign-in/passkey',
+    summary: 'Sign in with a passkey',
+    description:
+      'Sets the cookie of a new session; a session that the browser had before ends. Each answer of a passkey is accepted ' +
+      'once.',
+    body: PasskeySignInBody,
+    response: SignedInRecord,
+    handle: (context, form, site) => signInWithPasskey(context, form, services.challenges, site),
   });
 }
 
