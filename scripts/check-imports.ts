@@ -73,6 +73,7 @@ const RULES: readonly Rule[] = [
     'server/worker.ts',
     [
       '{cases,events,kernel,webhooks}/**',
+      'company/credentials/links/*.ts',
       'http/operation/response-retention.ts',
       'config.ts',
       'server/{audit-logs,mail-settings}.ts',

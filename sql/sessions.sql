@@ -18,6 +18,9 @@ WITH u AS (
 )
 SELECT json_build_object('ended', (SELECT count(*)::int FROM ended))::text FROM u;
 
+-- sessions.end_restored (writes; pool: short)
+UPDATE sessions SET ended_at = $1::timestamptz WHERE ended_at IS NULL;
+
 -- sessions.find (reads; pool: short)
   SELECT s.id AS session_id, s.purpose, floor(extract(epoch FROM s.created_at) * 1000)::float8 AS started_ms,
          u.id AS user_id, u.name, u.role, c.id, c.time_zone, c.phone_region, c.terms, c.payment_terms, c.reminder_lead_days,

@@ -71,6 +71,31 @@ SELECT (SELECT count(*)::int FROM listed) AS total,
 SELECT 1 FROM users WHERE company_id = $1::uuid AND id = $2::uuid
    FOR NO KEY UPDATE;
 
+-- users.reset_factors (writes; pool: short)
+WITH old AS (
+  SELECT u.* FROM users u
+   WHERE u.company_id = $1::uuid AND u.id = $2::uuid AND u.state <> 'disabled' FOR NO KEY UPDATE
+), passkeys_removed AS (
+  DELETE FROM passkeys p USING old WHERE p.company_id = old.company_id AND p.user_id = old.id
+), sessions_ended AS (
+  UPDATE sessions s SET ended_at = $3::timestamptz FROM old
+   WHERE s.company_id = old.company_id AND s.user_id = old.id AND s.ended_at IS NULL
+), links_ended AS (
+  UPDATE user_links l SET expires_at = $3::timestamptz FROM old
+   WHERE l.company_id = old.company_id AND l.user_id = old.id AND l.expires_at > $3::timestamptz
+), u AS (
+  UPDATE users u
+     SET state = 'invited', activated_at = NULL, password_hash = NULL, password_set_at = NULL, sealed_secret = NULL,
+         code_step = NULL, recovery_sha256s = '{}', updated_at = $3::timestamptz
+    FROM old WHERE u.company_id = old.company_id AND u.id = old.id
+  RETURNING u.*
+), event AS (
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+   SELECT u.company_id, '00000000-0000-0000-0000-000000000000'::uuid, u.id, 'user.factors_reset', $3::timestamptz::timestamptz, $4::json::json, (SELECT json_build_object('id', u.id, 'email', u.email, 'name', u.name, 'role', u.role, 'adviser_id', u.adviser_id, 'state', u.state, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN u.created_by_id IS NOT NULL THEN json_build_object('type', u.created_by_type, 'id', u.created_by_id, 'name', u.created_by_name) END) FROM old u)
+     FROM u
+)
+SELECT 1 FROM u;
+
 -- users.search (reads; pool: search)
 WITH listed AS MATERIALIZED (SELECT u.* FROM users u WHERE u.company_id = $1::uuid AND (lower(u.name) LIKE lower($4::text) OR lower(u.email) LIKE lower($4::text)))
 SELECT (SELECT count(*)::int FROM listed) AS total,

@@ -178,6 +178,10 @@ export const SETTINGS = {
 type Value<S> = S extends Setting<infer T, infer D> ? T | (D extends string ? never : undefined) : never;
 export type Config = Readonly<{ [K in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[K]> }>;
 
+/** The URL that links for people begin with. Without PUBLIC_URL they work on this machine only. */
+export const siteUrl = ({ PUBLIC_URL, PORT }: Pick<Config, 'PUBLIC_URL' | 'PORT'>): string =>
+  PUBLIC_URL ?? `http://localhost:${PORT}`;
+
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 

@@ -24,6 +24,8 @@ import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
 import { Challenges } from '../company/credentials/passkeys/challenges.ts';
 import { createSessionAuthenticator } from '../company/credentials/sessions/authenticate.ts';
 import { recordLastSeen } from '../company/credentials/sessions/statements.sql.ts';
+import { Recoveries } from '../company/credentials/sign-in/links.ts';
+import { signInPageRoutes } from '../company/credentials/sign-in/page.routes.ts';
 import { signInRoutes } from '../company/credentials/sign-in/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
 import { eventTypes } from '../events/event-types.ts';
@@ -202,9 +204,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
   });
+  const recoveries = new Recoveries(db, clock, logger);
+  app.addHook('onClose', () => recoveries.settled());
   const people = { ...services, siteOf, secrets, challenges: new Challenges(db, clock) };
   await app.register(manageRoutes, people);
-  await app.register(signInRoutes, { ...people, bodies, failures: failedAttempts });
+  await app.register(signInRoutes, { ...people, bodies, failures: failedAttempts, recoveries });
   await app.register(async (manage) => {
     videoAccountRoutes(manage, services, secrets);
     templateRoutes(manage, services);
@@ -215,6 +219,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryRoutes(webhooks, services, settings);
   });
   await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
+  await app.register(signInPageRoutes, { responses });
   await app.register(docsPages, { docs, publicUrl, responses });
   return app;
 }

@@ -11,7 +11,7 @@ type Summary = Record<string, string>;
 export type StartedService = {
   url: string;
   /** The demonstration company, if the token in its file works. `isNew`: this start created it. */
-  demo: { token: string; case_id: string; isNew: boolean } | undefined;
+  demo: { token: string; case_id: string; isNew: boolean; signIn: string | undefined } | undefined;
 };
 
 export function logServiceStart(logger: Logger, config: Config, service: StartedService): void {
@@ -19,6 +19,7 @@ export function logServiceStart(logger: Logger, config: Config, service: Started
     ...addresses(config, service),
     ...settingsSummary(config),
     ...(service.demo?.isNew && { demo: demoText(config) }),
+    ...(service.demo?.signIn && { 'sign in': `${service.demo.signIn}\nWorks once, within an hour, on this machine` }),
     ...(logFormat(config) === 'pretty' && firstCall(config, service)),
   });
 }
@@ -32,6 +33,9 @@ function addresses(config: Config, service: StartedService): Summary {
   return { ...(PUBLIC_URL && { address: PUBLIC_URL }), ...(DOCS && { pages: pagesText(config, service) }) };
 }
 
+/** Whether a person reads the output at a terminal. */
+export const isShownToPerson = (config: Config): boolean => logFormat(config) === 'pretty' && isatty(0) && isatty(1);
+
 /**
  * The output of a service usually ends up in a log, even that of some terminals. So a token is shown only when it is
  * new, and only to a person.
@@ -39,7 +43,7 @@ function addresses(config: Config, service: StartedService): Summary {
 function pagesText(config: Config, { url, demo }: StartedService): string {
   const pages = `${config.PUBLIC_URL ?? url}/docs`;
   if (!demo || logFormat(config) !== 'pretty') return pages;
-  if (demo.isNew && isatty(0) && isatty(1)) return `${pages}#token=${demo.token}&case=${demo.case_id}`;
+  if (demo.isNew && isShownToPerson(config)) return `${pages}#token=${demo.token}&case=${demo.case_id}`;
   return `${pages}
 Print the link that fills in a token: node -p 'require("${demoFile(config)}").docs_url'`;
 }

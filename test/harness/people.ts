@@ -24,7 +24,7 @@ export async function signIn(app: TestApp, company: TestCompany, options: Person
   const email = `${randomUUID()}@company.example`;
   const context = { db: app.db, clock: app.clock.read, company: await findCompany(app, company.companyId) };
   const form = readForm(CreateUserBody, { email, name: `The ${role}`, role });
-  const userId: string = JSON.parse(await createUser(context, form)).id;
+  const userId: string = JSON.parse((await createUser(context, form)).record).id;
   if (purpose === 'full') {
     await app.sql(`UPDATE users SET state = 'active', activated_at = created_at WHERE id = $1`, [userId]);
   }

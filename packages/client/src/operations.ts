@@ -1189,6 +1189,21 @@ export type PasskeySignInBody = {
   response: Record<string, never>;
 };
 
+export type LinkBody = {
+  /** The part of the link after `#link=`. */
+  link: string;
+  /** A one-time code or a recovery code. Only a link for recovery needs it. */
+  code?: string | undefined;
+};
+
+export type RecoveryBody = {
+  email: string;
+  /** Needed only if the address has accounts in several companies; by default the oldest one. */
+  company_id?: string | null | undefined;
+};
+
+export type RecoveryRequested = Record<string, never>;
+
 export type VideoAccount = {
   adviser_id: string;
   /** Zoom requires all fields below, Jitsi none. */
@@ -1724,6 +1739,10 @@ export type DisableUserAnswer = UserDisabled;
 
 export type EnableUserAnswer = User;
 
+export type InviteUserAgainAnswer = User;
+
+export type ResetUserFactorsAnswer = User;
+
 export type GetSessionAnswer = SignedIn;
 
 export type SignOutAnswer = SessionsEnded;
@@ -1769,6 +1788,14 @@ export type PreparePasskeySignInAnswer = PasskeyOptions;
 export type SignInWithPasskeyBody = PasskeySignInBody;
 
 export type SignInWithPasskeyAnswer = SignedIn;
+
+export type SignInWithLinkBody = LinkBody;
+
+export type SignInWithLinkAnswer = SignedIn;
+
+export type RequestRecoveryBody = RecoveryBody;
+
+export type RequestRecoveryAnswer = RecoveryRequested;
 
 export type GetVideoAccountAnswer = VideoAccount;
 
@@ -3488,7 +3515,7 @@ export type Operations = {
     };
     answer: ListUsersEntry[];
   };
-  /** Invite a user. A person of the company. The caller can give only a role whose scopes it has itself. */
+  /** Invite a user. A person of the company. A mail with a link goes to the address; the link works once, and for 72 hours. The caller can give only a role whose scopes it has itself. */
   createUser: {
     input: {
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
@@ -3545,6 +3572,30 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: EnableUserAnswer;
+  };
+  /** Invite a user again. Mails another link to a user who cannot sign in yet. The earlier one no longer works. */
+  inviteUserAgain: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: InviteUserAgainAnswer;
+  };
+  /** Reset the ways to sign in of a user. For a person who has lost them. Removes passkeys, password and codes, ends the sessions, and mails an invitation. Nobody but the person chooses the new ones. */
+  resetUserFactors: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: ResetUserFactorsAnswer;
   };
   /** Get the session. Who is signed in, what that person may do, and when the session ends. */
   getSession: { input: Record<never, never>; answer: GetSessionAnswer };
@@ -3633,6 +3684,20 @@ export type Operations = {
       body: SignInWithPasskeyBody;
     };
     answer: SignInWithPasskeyAnswer;
+  };
+  /** Use the link of an invitation or a recovery. Begins a session that may only set up ways to sign in (`purpose` is `enrolment`); it becomes a full one when they are enough. The link works once. A link for recovery also needs a one-time code or a recovery code. */
+  signInWithLink: {
+    input: {
+      body: SignInWithLinkBody;
+    };
+    answer: SignInWithLinkAnswer;
+  };
+  /** Ask for a link to recover an account. If the address has an account, a mail with a link goes to it. The answer is the same in any case, and comes before the account is looked for. */
+  requestRecovery: {
+    input: {
+      body: RequestRecoveryBody;
+    };
+    answer: RequestRecoveryAnswer;
   };
   /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
@@ -4563,6 +4628,20 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  inviteUserAgain: {
+    method: 'POST',
+    path: '/manage/users/{userId}/invitation',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  resetUserFactors: {
+    method: 'POST',
+    path: '/manage/users/{userId}/reset-factors',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   getSession: { method: 'GET', path: '/session', query: [], headers: {}, bearer: false },
   signOut: { method: 'DELETE', path: '/session', query: [], headers: {}, bearer: false },
   listOwnSessions: { method: 'GET', path: '/account/sessions', query: [], headers: {}, bearer: false },
@@ -4587,6 +4666,8 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   signInWithPassword: { method: 'POST', path: '/sign-in/password', query: [], headers: {}, bearer: false },
   preparePasskeySignIn: { method: 'POST', path: '/sign-in/passkey/options', query: [], headers: {}, bearer: false },
   signInWithPasskey: { method: 'POST', path: '/sign-in/passkey', query: [], headers: {}, bearer: false },
+  signInWithLink: { method: 'POST', path: '/sign-in/link', query: [], headers: {}, bearer: false },
+  requestRecovery: { method: 'POST', path: '/sign-in/recovery', query: [], headers: {}, bearer: false },
   getVideoAccount: {
     method: 'GET',
     path: '/manage/advisers/{adviserId}/video-account',

@@ -35,6 +35,9 @@ export function publicSite(publicUrl: string): Site | undefined {
   return { origin, url: publicUrl, rpId: hostname, cookies: isSecure ? SECURE_COOKIES : LOOPBACK_COOKIES, isSecure };
 }
 
+export const isLoopback = ({ origin }: Site): boolean => LOOPBACK_HOST.test(new URL(origin).host);
+export const isLoopbackAddress = (address: string): boolean => LOOPBACK_ADDRESS.test(address);
+
 /** Without PUBLIC_URL people can sign in only on the machine itself. */
 export function siteFinder(publicUrl: string | undefined): SiteOf {
   const site = publicUrl === undefined ? undefined : publicSite(publicUrl);

@@ -8,6 +8,8 @@ import type { FixedWindowCounter } from '../../../http/plugins/fixed-window-coun
 import {
   browserOf,
   canHavePasskeys,
+  isLoopback,
+  isLoopbackAddress,
   requireSite,
   type Site,
   type SiteOf,
@@ -24,7 +26,8 @@ import { requirePasskeySite, signInOptions, signInWithPasskey } from '../passkey
 import { SignedIn as SignedInRecord } from '../sessions/schema.ts';
 import { showCurrent } from '../sessions/verbs.ts';
 import { AttemptDelayedError } from './attempts.ts';
-import { PasswordSignInBody } from './schema.ts';
+import { type Recoveries, signInWithLink } from './links.ts';
+import { LinkBody, PasswordSignInBody, RecoveryBody, RecoveryRequested } from './schema.ts';
 import { type SignedIn, type SignInContext, signInWithPassword } from './verbs.ts';
 
 /** Strangers send these bodies, so they may not be larger than any valid one. */
@@ -36,6 +39,7 @@ export type SignInServices = Services & {
   bodies: UnfinishedBodies;
   challenges: Challenges;
   failures: FixedWindowCounter;
+  recoveries: Recoveries;
 };
 
 type Endpoint<B extends TSchema> = {
@@ -46,7 +50,12 @@ type Endpoint<B extends TSchema> = {
   body: B;
   response: TSchema;
   /** Returns the JSON of the response, or the session that begins. */
-  handle: (context: SignInContext, form: Form<Static<B>>, site: Site) => Promise<string | SignedIn>;
+  handle: (
+    context: SignInContext,
+    form: Form<Static<B>>,
+    site: Site,
+    request: FastifyRequest,
+  ) => Promise<string | SignedIn>;
 };
 
 /** What a person does who has not signed in yet. The responses say nothing about whether an account exists. */
@@ -95,7 +104,7 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
       handler: async (request, reply: FastifyReply) => {
         const site = requireSite(request, services.siteOf);
         const context = contextOf(request, site);
-        const answer = await endpoint.handle(context, formOf(endpoint.body, request.body), site);
+        const answer = await endpoint.handle(context, formOf(endpoint.body, request.body), site, request);
         reply.header('content-type', 'application/json; charset=utf-8');
         if (typeof answer === 'string') return answer;
         const { company_id, user_id, started } = answer;
@@ -140,6 +149,31 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
     body: PasskeySignInBody,
     response: SignedInRecord,
     handle: (context, form, site) => signInWithPasskey(context, form, services.challenges, site),
+  });
+
+  registerEndpoint({
+    id: 'signInWithLink',
+    url: '/sign-in/link',
+    summary: 'Use the link of an invitation or a recovery',
+    description:
+      'Begins a session that may only set up ways to sign in (`purpose` is `enrolment`); it becomes a full one when they ' +
+      'are enough. The link works once. A link for recovery also needs a one-time code or a recovery code.',
+    body: LinkBody,
+    response: SignedInRecord,
+    handle: (context, form, site, request) =>
+      signInWithLink(context, form, { isLoopback: isLoopback(site) && isLoopbackAddress(request.callerAddress) }),
+  });
+
+  registerEndpoint({
+    id: 'requestRecovery',
+    url: '/sign-in/recovery',
+    summary: 'Ask for a link to recover an account',
+    description:
+      'If the address has an account, a mail with a link goes to it. The answer is the same in any case, and comes before ' +
+      'the account is looked for.',
+    body: RecoveryBody,
+    response: RecoveryRequested,
+    handle: (context, form) => services.recoveries.request(context, form),
   });
 }
 

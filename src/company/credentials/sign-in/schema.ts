@@ -18,3 +18,24 @@ export const PasswordSignInBody = Type.Object(
   { title: 'PasswordSignInBody' },
 );
 export type PasswordSignInBody = Static<typeof PasswordSignInBody>;
+
+export const LinkBody = Type.Object(
+  {
+    link: text({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The part of the link after `#link=`.',
+      examples: ['crl_…'],
+    }),
+    code: Type.Optional(
+      text({ maxLength: 64, description: 'A one-time code or a recovery code. Only a link for recovery needs it.' }),
+    ),
+  },
+  { title: 'LinkBody' },
+);
+export type LinkBody = Static<typeof LinkBody>;
+
+export const RecoveryBody = Type.Object({ email, company_id: companyId }, { title: 'RecoveryBody' });
+export type RecoveryBody = Static<typeof RecoveryBody>;
+
+export const RecoveryRequested = Type.Object({}, { title: 'RecoveryRequested', additionalProperties: false });

@@ -6,7 +6,16 @@ import { ListQuery } from '../../../kernel/validation/paging.ts';
 import { lockCredentials } from '../credential-lock.ts';
 import { EndCredentialQuery } from '../descendants.schema.ts';
 import { CreateUserBody, UserBody, UserDisabled, UserList, UserRecord } from './schema.ts';
-import { createUser, disableUser, enableUser, listUsers, showUser, updateUser } from './verbs.ts';
+import {
+  createUser,
+  disableUser,
+  enableUser,
+  inviteUserAgain,
+  listUsers,
+  resetUserFactors,
+  showUser,
+  updateUser,
+} from './verbs.ts';
 
 const common = { extension: true, access: 'users', tag: 'Users' } as const;
 const collection = '/manage/users';
@@ -33,11 +42,13 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: collection,
     summary: 'Invite a user',
-    description: 'A person of the company. The caller can give only a role whose scopes it has itself.',
+    description:
+      'A person of the company. A mail with a link goes to the address; the link works once, and for 72 hours. The caller ' +
+      'can give only a role whose scopes it has itself.',
     params: {},
     body: CreateUserBody,
     response: UserRecord,
-    handle: (context, _params, form) => createUser(context, form),
+    handle: async (context, _params, form) => (await createUser(context, form)).record,
   });
 
   registerOperation(app, services, {
@@ -98,5 +109,33 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
     params: { userId: 'user' },
     response: UserRecord,
     handle: (context, { userId }) => enableUser(context, userId),
+  });
+
+  registerOperation(app, services, {
+    ...common,
+    needsRecentSignIn: true,
+    id: 'inviteUserAgain',
+    method: 'POST',
+    path: `${item}/invitation`,
+    summary: 'Invite a user again',
+    description: 'Mails another link to a user who cannot sign in yet. The earlier one no longer works.',
+    params: { userId: 'user' },
+    response: UserRecord,
+    handle: async (context, { userId }) => (await inviteUserAgain(context, userId, 'mail')).record,
+  });
+
+  registerOperation(app, services, {
+    ...common,
+    needsRecentSignIn: true,
+    id: 'resetUserFactors',
+    method: 'POST',
+    path: `${item}/reset-factors`,
+    summary: 'Reset the ways to sign in of a user',
+    description:
+      'For a person who has lost them. Removes passkeys, password and codes, ends the sessions, and mails an invitation. ' +
+      'Nobody but the person chooses the new ones.',
+    params: { userId: 'user' },
+    response: UserRecord,
+    handle: async (context, { userId }) => (await resetUserFactors(context, userId, 'mail')).record,
   });
 }

@@ -14,6 +14,7 @@ import { readListPage } from '../../list.ts';
 import { withCredentialLock } from '../credential-lock.ts';
 import type { EndCredentialQuery } from '../descendants.schema.ts';
 import { readKindsToEnd, withDescendants } from '../descendants.ts';
+import { type Delivery, inviteAgain, inviteUser, resetFactors } from '../links/verbs.ts';
 import { type Role, scopesOfRole } from './roles.ts';
 import type { CreateUserBody, UserBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
@@ -24,8 +25,15 @@ export const listUsers = ({ db, company }: CompanyContext, request: ListRequest)
 export const showUser = ({ db, company }: CompanyContext, id: string): Promise<string> =>
   requireUser(db, sql.showUser({ company_id: company.id, id }));
 
-/** Creates a user in the state `invited`. */
-export async function createUser(context: CompanyContext, form: Form<CreateUserBody>): Promise<string> {
+/** A user and the secret of the invitation, if it was not mailed. */
+export type InvitedUser = { record: string; secret: string | undefined };
+
+/** Creates a user in the state `invited`, with an invitation. */
+export async function createUser(
+  context: CompanyContext,
+  form: Form<CreateUserBody>,
+  delivery: Delivery = 'mail',
+): Promise<InvitedUser> {
   const { company, credential } = context;
   const { body } = form;
   form.read('email', body.email, requireEmail);
@@ -49,7 +57,7 @@ export async function createUser(context: CompanyContext, form: Form<CreateUserB
       }),
     );
     if (record === undefined) throw new Error('The user was not written, and no reason was found.');
-    return record;
+    return { record, secret: await inviteUser(locked, id, delivery) };
   });
 }
 
@@ -88,6 +96,21 @@ export async function disableUser(
     const record = await requireUser(locked.db, sql.disableUser(change(locked, id)));
     return withDescendants(locked, { type: 'user', id }, kinds, record);
   });
+}
+
+/** Invites a user again who has not accepted the first invitation. */
+export async function inviteUserAgain(context: CompanyContext, id: string, delivery: Delivery): Promise<InvitedUser> {
+  const { state } = JSON.parse(await showUser(context, id));
+  const secret = await inviteAgain(context, id, delivery, state);
+  return { record: await showUser(context, id), secret };
+}
+
+/** Removes all ways to sign in, ends the sessions, and invites the user again. */
+export async function resetUserFactors(context: CompanyContext, id: string, delivery: Delivery): Promise<InvitedUser> {
+  const { state } = JSON.parse(await showUser(context, id));
+  if (state === 'disabled') throw invalidState('state', 'the user is disabled: enable the user first');
+  const secret = await resetFactors(context, id, delivery);
+  return { record: await showUser(context, id), secret };
 }
 
 export const enableUser = (context: CompanyContext, id: string): Promise<string> =>
