@@ -18,6 +18,14 @@ SELECT u.email, u.name, u.state, u.password_hash, u.sealed_secret, u.code_step,
        (SELECT count(*)::int FROM passkeys p WHERE p.company_id = $1::uuid AND p.user_id = $2::uuid) AS passkeys
   FROM users u JOIN companies c ON c.id = u.company_id WHERE u.company_id = $1::uuid AND u.id = $2::uuid;
 
+-- account.list_code_secrets (reads; pool: search)
+SELECT company_id, id, sealed_secret FROM users WHERE sealed_secret IS NOT NULL;
+
+-- account.reencrypt_code_secret (writes; pool: short)
+UPDATE users SET sealed_secret = $4::text
+ WHERE company_id = $1::uuid AND id = $2::uuid AND sealed_secret = $3::text
+RETURNING id;
+
 -- account.remove_password (writes; pool: short)
 WITH old AS (
   SELECT u.* FROM users u WHERE u.company_id = $1::uuid AND u.id = $2::uuid AND EXISTS (SELECT 1 FROM passkeys p WHERE p.company_id = u.company_id AND p.user_id = u.id) FOR NO KEY UPDATE

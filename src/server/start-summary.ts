@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import { type Config, signInAdvice } from '../config.ts';
 import { logFormat, logStart } from './log.ts';
 
 /** What a start tells its operator. */
@@ -18,6 +18,8 @@ export function logServiceStart(logger: Logger, config: Config, service: Started
   logStart(logger, `Case Records listens on ${service.url}`, {
     ...addresses(config, service),
     ...settingsSummary(config),
+    // Without PUBLIC_URL the service is for this machine, and nothing is wrong with it.
+    ...(config.PUBLIC_URL && signInAdvice(config.PUBLIC_URL) && { 'sign-in': signInAdvice(config.PUBLIC_URL) ?? '' }),
     ...(service.demo?.isNew && { demo: demoText(config) }),
     ...(service.demo?.signIn && { 'sign in': `${service.demo.signIn}\nWorks once, within an hour, on this machine` }),
     ...(logFormat(config) === 'pretty' && firstCall(config, service)),
@@ -66,7 +68,9 @@ export function settingsSummary(config: Config): Summary {
     database: databaseText(config),
     email: SMTP_URL === undefined ? `SMTP_URL is not set: written to ${outbox}` : `by ${hostOf(SMTP_URL)}`,
     sms: SMS_PROVIDER === 'outbox' ? `SMS_PROVIDER is outbox: written to ${outbox}` : `by ${SMS_PROVIDER}`,
-    ...(SECRETS_KEY === undefined && { secrets: 'SECRETS_KEY is not set: Zoom accounts and webhooks cannot be added' }),
+    ...(SECRETS_KEY === undefined && {
+      secrets: 'SECRETS_KEY is not set: Zoom accounts and webhooks cannot be added',
+    }),
   };
 }
 

@@ -1202,7 +1202,10 @@ export type RecoveryBody = {
   company_id?: string | null | undefined;
 };
 
-export type RecoveryRequested = Record<string, never>;
+export type RecoveryRequested = {
+  /** True in any case. */
+  accepted: boolean;
+};
 
 export type VideoAccount = {
   adviser_id: string;

@@ -80,7 +80,7 @@ export class Recoveries {
     );
     this.#pending.add(work);
     void work.then(() => this.#pending.delete(work));
-    return '{}';
+    return '{"accepted":true}';
   }
 
   /** Resolves when all requests that were answered are stored. */

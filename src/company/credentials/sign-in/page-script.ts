@@ -60,7 +60,7 @@ function startSignIn(): void {
 
   // A fragment is not sent to the service, and is removed here so that it is not copied with the address.
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const link = fragment.get('link');
+  let link = fragment.get('link');
   const company = new URLSearchParams(location.href.split('?')[1]?.split('#')[0] ?? '').get('company');
   if (link) history.replaceState(null, '', location.pathname);
   const ofCompany = company ? { company_id: company } : {};
@@ -68,9 +68,10 @@ function startSignIn(): void {
 
   const refresh = async () => {
     const { status, body: current } = await call('GET', 'session');
-    const isSignedIn = status === 200;
+    // A link may be meant for another person than the one who is signed in.
+    const isSignedIn = status === 200 && link === null;
     show('signed-in', isSignedIn);
-    show('with-link', !isSignedIn && link !== null);
+    show('with-link', link !== null);
     show('signed-out', !isSignedIn && link === null);
     if (!isSignedIn) return;
     const { user, session, company: firm } = current as Record<string, Record<string, string>>;
@@ -133,6 +134,7 @@ function startSignIn(): void {
     const { errors } = answer.body as { errors?: { field: string }[] };
     if (errors?.some((fault) => fault.field === 'code')) show('link-code', true);
     if (answer.status !== 200) throw new Refused(answer);
+    link = null;
     await refresh();
   });
   on('sign-out', 'click', async () => {

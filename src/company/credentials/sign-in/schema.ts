@@ -38,4 +38,7 @@ export type LinkBody = Static<typeof LinkBody>;
 export const RecoveryBody = Type.Object({ email, company_id: companyId }, { title: 'RecoveryBody' });
 export type RecoveryBody = Static<typeof RecoveryBody>;
 
-export const RecoveryRequested = Type.Object({}, { title: 'RecoveryRequested', additionalProperties: false });
+export const RecoveryRequested = Type.Object(
+  { accepted: Type.Boolean({ description: 'True in any case.' }) },
+  { title: 'RecoveryRequested', additionalProperties: false },
+);
