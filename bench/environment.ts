@@ -23,13 +23,16 @@ export type Environment = {
 /** Several servers and pgbench share the database, which otherwise has the settings of the service. */
 const MORE_CONNECTIONS = { max_connections: '200' };
 
+type Seed = (client: pg.Client, companies: SeededCompany[]) => Promise<unknown>;
+
 export async function openEnvironment({
   companies: count,
-  size,
+  ...options
 }: {
   companies: number;
-  size: DatasetSize;
-}): Promise<Environment> {
+} & ({ size: DatasetSize } | { seed: Seed })): Promise<Environment> {
+  const seed: Seed =
+    'seed' in options ? options.seed : (client, companies) => seedCases(client, companies, options.size);
   const cleanups: (() => Promise<unknown>)[] = [];
   let closing: Promise<void> | undefined;
   const cleanUp = async () => {
@@ -55,7 +58,7 @@ export async function openEnvironment({
     const client = new pg.Client(connection);
     await client.connect();
     cleanups.push(() => client.end());
-    await seedCases(client, companies, size);
+    await seed(client, companies);
     return {
       dataDir,
       connection,

@@ -10,7 +10,7 @@ import { type Settings, temporaryDirectory } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/simulated-year.ts';
 import { addFault, type ChaosOptions, type ChaosTest, emptyResults, type Results } from './chaos-test.ts';
 import { Deployment, kill, processesIn } from './deployment.ts';
-import { TimedLoad, type TimedWrite } from './timed-load.ts';
+import { compareWrites, TimedLoad, type TimedWrite } from './timed-load.ts';
 
 /**
  * Backups are made while many callers write, and killed. Then the database is restored to random times and compared
@@ -232,7 +232,7 @@ async function run(
   return { code, output: out + err };
 }
 
-/** Compares a restored database with the writes: all that were acknowledged by then, and none that was sent later. */
+/** Starts a restored database and compares it with the writes. */
 async function compare(dataDir: string, writes: readonly TimedWrite[], at: number, results: Results): Promise<void> {
   await readFile(join(dataDir, 'postgres', 'case-records-restored.json')).catch(() =>
     addFault(results, 'the restored data carry no mark'),
@@ -241,25 +241,8 @@ async function compare(dataDir: string, writes: readonly TimedWrite[], at: numbe
   try {
     const client = new pg.Client(server.connection);
     await client.connect();
-    const { rows: interactions } = await client.query(`SELECT notes AS stamp FROM interactions WHERE notes LIKE 'w-%'`);
-    const { rows: invoices } = await client.query(
-      `SELECT n.invoice_number AS stamp, count(i.*)::int AS items
-         FROM invoices n LEFT JOIN invoice_items i ON i.company_id = n.company_id AND i.invoice_id = n.id
-        WHERE n.invoice_number LIKE 'w-%' GROUP BY n.id, n.invoice_number`,
-    );
+    await compareWrites(client, writes, at, results);
     await client.end();
-    const found = new Map<string, number>();
-    for (const { stamp } of [...interactions, ...invoices]) found.set(stamp, (found.get(stamp) ?? 0) + 1);
-    results.halfWritten += invoices.filter(({ items }) => items !== 2).length;
-    for (const { stamp, sentAt, acknowledgedAt } of writes) {
-      const count = found.get(stamp) ?? 0;
-      if (count > 1) results.duplicated++;
-      if (acknowledgedAt !== undefined && acknowledgedAt <= at && count === 0) {
-        results.lost++;
-        addFault(results, `${stamp}, acknowledged ${at - acknowledgedAt} ms before the time, is missing`);
-      }
-      if (sentAt > at && count > 0) addFault(results, `${stamp}, sent ${sentAt - at} ms after the time, is there`);
-    }
   } finally {
     await server.stop();
   }

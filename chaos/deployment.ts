@@ -68,8 +68,8 @@ export class Deployment {
   }
 
   /** Runs a command with the settings of the deployment. */
-  run(command: string): ReturnType<typeof launch> {
-    return launch(this.#settings, command);
+  run(...command: string[]): ReturnType<typeof launch> {
+    return launch(this.#settings, ...command);
   }
 
   async readDemo(): Promise<Demo> {

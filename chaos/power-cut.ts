@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVICE_ROLE, startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
-import { temporaryDirectory } from '../test/harness/service.ts';
+import type { Settings } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/simulated-year.ts';
-import { addFault, type ChaosTest, emptyResults, type Results, SkippedError, waitUntil } from './chaos-test.ts';
-import { Deployment, kill, processesIn } from './deployment.ts';
+import { addFault, type ChaosTest, emptyResults, type Results, waitUntil } from './chaos-test.ts';
+import { Disk } from './cut-disk.ts';
+import { commandOf, Deployment, kill, processesIn } from './deployment.ts';
 import type { HttpResponse } from './http-client.ts';
 
 /**
@@ -15,96 +15,58 @@ import type { HttpResponse } from './http-client.ts';
  */
 
 const FILE_SYSTEMS = ['ext4', 'xfs'] as const;
-const DISK_BYTES = 512 * 1024 * 1024;
 const CALLERS = 8;
 const READY_TIMEOUT_S = 60;
+const MAX_RECOVERY_MS = 60;
 const SELECT_SENT = `SELECT id FROM messages WHERE state = 'sent'`;
+/** Loaded into the service of the control run. */
+const UNSAFE_COMMITS = new URL('unsafe-commits.mjs', import.meta.url).href;
 
 export const powerCut: ChaosTest = {
   name: 'power-cut',
-  description: 'the power fails during the first start, and under a load of writes and messages',
+  description: 'the power fails during the first start, under a load of writes and messages, and during the recovery',
   async run({ seed, short, progress }): Promise<Results> {
     const results = emptyResults();
     const random = randomFrom(seed);
-    const rounds = Number(process.env.ROUNDS ?? (short ? 1 : 20));
+    const rounds = Number(process.env.ROUNDS ?? (short ? 1 : 25));
+    let recoveriesCut = 0;
     for (let round = 0; round < rounds; round++) {
-      const disk = await Disk.create(FILE_SYSTEMS[round % FILE_SYSTEMS.length] as string);
-      try {
-        progress(
-          `round ${round + 1} of ${rounds}, ${disk.kind}: ${results.lost} lost, ${results.faults.length} faults`,
-        );
+      progress(`round ${round + 1} of ${rounds}: ${results.lost} lost, ${results.faults.length} faults`);
+      await withDisk(round, async (disk) => {
         await cutDuringFirstStart(disk, results, random);
-        await cutUnderLoad(disk, results, random);
-      } finally {
-        await disk.remove();
-      }
+        recoveriesCut += await cutUnderLoad(disk, results, random, { cutsRecovery: true });
+      });
       results.rounds += 2;
     }
+    results.notes.push(`${recoveriesCut} of ${rounds} recoveries were cut as well`);
+    await seeLosses(short ? 1 : 4, results, random, progress);
     return results;
   },
 };
 
-/** A file system in an image file. */
-class Disk {
-  readonly kind: string;
-  readonly #home: { path: string; remove(): Promise<void> };
-
-  static async create(kind: string): Promise<Disk> {
-    const disk = new Disk(kind, await temporaryDirectory());
-    try {
-      await writeFile(disk.#image, '');
-      await truncate(disk.#image, DISK_BYTES);
-      await mkdir(disk.folder);
-      execFileSync(`mkfs.${kind}`, ['-q', disk.#image], { stdio: 'pipe' });
-      disk.mount();
-      execFileSync('xfs_io', ['-V'], { stdio: 'pipe' });
-    } catch (error) {
-      await disk.remove();
-      throw new SkippedError(`needs root, loop mounts, mkfs.${kind} and xfs_io (${(error as Error).message})`);
-    }
-    return disk;
+/** The control run: if commits do not wait for the disk, this test must see that writes are lost. */
+async function seeLosses(
+  rounds: number,
+  results: Results,
+  random: () => number,
+  progress: (text: string) => void,
+): Promise<void> {
+  const control = emptyResults();
+  for (let round = 0; round < rounds; round++) {
+    progress(`control round ${round + 1} of ${rounds}: ${control.lost} lost`);
+    const settings = { NODE_OPTIONS: `--import=${UNSAFE_COMMITS}` };
+    await withDisk(round, (disk) => cutUnderLoad(disk, control, random, { settings }));
   }
+  results.notes.push(`control run without synchronous_commit: ${control.lost} of ${control.acknowledged} lost`);
+  if (control.lost === 0) addFault(results, 'the control run without synchronous_commit lost nothing');
+}
 
-  private constructor(kind: string, home: { path: string; remove(): Promise<void> }) {
-    this.kind = kind;
-    this.#home = home;
-  }
-
-  get folder(): string {
-    return join(this.#home.path, 'mounted');
-  }
-
-  get #image(): string {
-    return join(this.#home.path, 'image');
-  }
-
-  mount(): void {
-    execFileSync('mount', ['-o', 'loop', this.#image, this.folder], { stdio: 'pipe' });
-  }
-
-  /** Stops all writes to the disk and discards the data that has not been flushed. */
-  powerOff(): void {
-    execFileSync('xfs_io', ['-x', '-c', 'shutdown', this.folder], { stdio: 'pipe' });
-  }
-
-  async unmount(): Promise<void> {
-    await waitUntil('the disk can be unmounted', READY_TIMEOUT_S, () => {
-      try {
-        execFileSync('umount', [this.folder], { stdio: 'pipe' });
-        return true;
-      } catch {
-        return false;
-      }
-    });
-  }
-
-  async remove(): Promise<void> {
-    try {
-      execFileSync('umount', ['-l', this.folder], { stdio: 'pipe' });
-    } catch {
-      // The disk is not mounted.
-    }
-    await this.#home.remove();
+async function withDisk(round: number, work: (disk: Disk) => Promise<unknown>): Promise<void> {
+  const disk = await Disk.create(FILE_SYSTEMS[round % FILE_SYSTEMS.length] as string);
+  try {
+    await work(disk);
+  } finally {
+    await disk.remove();
   }
 }
 
@@ -158,16 +120,23 @@ async function cutDuringFirstStart(disk: Disk, results: Results, random: () => n
 
 /**
  * A message that is marked as sent must have its complete file, and acknowledged writes must exist, even if
- * synchronous_commit was turned off for the role of the service after its start.
+ * synchronous_commit was turned off for the role of the service after its start. Returns the number of recoveries that
+ * were cut too.
  */
-async function cutUnderLoad(disk: Disk, results: Results, random: () => number): Promise<void> {
-  const deployment = await Deployment.open({ LOG_LEVEL: 'fatal' }, join(disk.folder, 'data'));
+async function cutUnderLoad(
+  disk: Disk,
+  results: Results,
+  random: () => number,
+  { settings = {}, cutsRecovery = false }: { settings?: Settings; cutsRecovery?: boolean },
+): Promise<number> {
+  const deployment = await Deployment.open({ LOG_LEVEL: 'fatal', ...settings }, join(disk.folder, 'data'));
   try {
     await deployment.start();
     await deployment.sql(`ALTER ROLE ${SERVICE_ROLE} SET synchronous_commit = off`);
     await deployment.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${SERVICE_ROLE}'`);
     const booked = await bookUntilCut(disk, deployment, results, random);
     await recover(disk, deployment);
+    const recoveriesCut = cutsRecovery && (await cutDuringRecovery(disk, deployment, random)) ? 1 : 0;
     const server = await startBundledPostgres({ dataDir: deployment.dataDir, log: () => {} });
     try {
       await checkFiles(disk, deployment, results);
@@ -180,9 +149,28 @@ async function cutUnderLoad(disk: Disk, results: Results, random: () => number):
     } finally {
       await server.stop();
     }
+    return recoveriesCut;
   } finally {
     await deployment.remove();
   }
+}
+
+/** Returns whether the database was still recovering when the power failed again. */
+async function cutDuringRecovery(disk: Disk, deployment: Deployment, random: () => number): Promise<boolean> {
+  const second = deployment.run('serve');
+  await waitUntil('the recovery has begun', READY_TIMEOUT_S, () => isRecovering(disk));
+  await pause(random() * MAX_RECOVERY_MS);
+  const isCut = await isRecovering(disk);
+  disk.powerOff();
+  second.child.kill('SIGKILL');
+  await second.ended();
+  await recover(disk, deployment);
+  return isCut;
+}
+
+async function isRecovering(disk: Disk): Promise<boolean> {
+  const commands = await Promise.all((await processesIn(disk.folder)).map(commandOf));
+  return commands.some((command) => /^postgres: .*startup/.test(command));
 }
 
 async function checkFiles(disk: Disk, deployment: Deployment, results: Results): Promise<void> {

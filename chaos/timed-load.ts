@@ -1,21 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
 import { addFault, type Results } from './chaos-test.ts';
 import type { Demo } from './deployment.ts';
 import type { HttpClient } from './http-client.ts';
+import { invoice } from './write-kinds.ts';
 
 /** A write, with the times by the clock of the machine, in milliseconds. */
 export type TimedWrite = { stamp: string; sentAt: number; acknowledgedAt: number | undefined };
 
-const invoice = (stamp: string) => ({
-  invoice_number: stamp,
-  sender_id: '0b6ff6ea-3b8e-4d0e-9e5c-1a8f6b1f3c77',
-  date_created: '2026-03-01 09:00:00',
-  date_due: '2026-03-31 09:00:00',
-  vat: 20,
-  sub_total: 200,
-  total: 240,
-  items: [1, 2].map((n) => ({ description: `${stamp} ${n}`, quantity: '1', rate: '100', amount: '120' })),
-});
 const INVOICE_INTERVAL = 8;
 const PAUSE_AFTER_FAILURE_MS = 250;
 
@@ -78,5 +70,32 @@ export class TimedLoad {
       }
       await pause(PAUSE_AFTER_FAILURE_MS);
     }
+  }
+}
+
+/** Compares a restored database with the writes: all that were acknowledged by then, and none that was sent later. */
+export async function compareWrites(
+  client: pg.Client,
+  writes: readonly TimedWrite[],
+  at: number,
+  results: Results,
+): Promise<void> {
+  const { rows: interactions } = await client.query(`SELECT notes AS stamp FROM interactions WHERE notes LIKE 'w-%'`);
+  const { rows: invoices } = await client.query(
+    `SELECT n.invoice_number AS stamp, count(i.*)::int AS items
+       FROM invoices n LEFT JOIN invoice_items i ON i.company_id = n.company_id AND i.invoice_id = n.id
+      WHERE n.invoice_number LIKE 'w-%' GROUP BY n.id, n.invoice_number`,
+  );
+  const found = new Map<string, number>();
+  for (const { stamp } of [...interactions, ...invoices]) found.set(stamp, (found.get(stamp) ?? 0) + 1);
+  results.halfWritten += invoices.filter(({ items }) => items !== 2).length;
+  for (const { stamp, sentAt, acknowledgedAt } of writes) {
+    const count = found.get(stamp) ?? 0;
+    if (count > 1) results.duplicated++;
+    if (acknowledgedAt !== undefined && acknowledgedAt <= at && count === 0) {
+      results.lost++;
+      addFault(results, `${stamp}, acknowledged ${at - acknowledgedAt} ms before the time, is missing`);
+    }
+    if (sentAt > at && count > 0) addFault(results, `${stamp}, sent ${sentAt - at} ms after the time, is there`);
   }
 }

@@ -21,7 +21,7 @@ export type WriteKind = {
 const casePath = (demo: Demo) => `/cases/${demo.case_id}`;
 const INTERACTION = { type: 'phone', recipient: 'Jo Doe', when: '2026-03-20 14:30:00' };
 
-const invoice = (stamp: string) => ({
+export const invoice = (stamp: string) => ({
   invoice_number: stamp,
   sender_id: '0b6ff6ea-3b8e-4d0e-9e5c-1a8f6b1f3c77',
   date_created: '2026-03-01 09:00:00',

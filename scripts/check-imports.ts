@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob, normalize } from 'node:path';
 import { CASE_GRANTS } from '../src/cases/grants.ts';
 import { COMPANY_GRANTS } from '../src/company/grants.ts';
+import { SEARCH_GRANTS } from '../src/search/grants.ts';
 import { WEBHOOK_GRANTS } from '../src/webhooks/grants.ts';
 
 /**
@@ -21,6 +22,7 @@ const KERNEL_LAYERS: readonly string[] = [
   'kernel/context.ts',
   'kernel/credential.*.ts',
   'kernel/audit/**',
+  'kernel/external-ids/**',
   'kernel/schema/**',
   'kernel/jobs/**',
   'kernel/*.ts',
@@ -33,13 +35,16 @@ const RESOURCES: readonly string[] = [
   'cases/invoices',
   // An appointment owns its messages and its meeting.
   'cases/appointments',
+  'cases/timeline',
   'company/advisers',
+  'company/case-kinds',
   'company/cases',
   'company/companies',
   'company/credentials',
   'company/customers',
   'company/tags',
   'events',
+  'search',
   'webhooks',
 ];
 
@@ -53,8 +58,19 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   { module: 'webhooks/endpoints/audit.sql.ts', usedBy: 'company/credentials/*.sql.ts' },
   // Webhook endpoints are created and changed under the lock of the company's credentials.
   { module: 'company/credentials/credential-lock.ts', usedBy: 'webhooks/endpoints/verbs.ts' },
+  // The timeline shows what the records of a case show.
+  { module: 'cases/{interactions,invoices,appointments}/projection.sql.ts', usedBy: 'cases/timeline/*.sql.ts' },
+  {
+    module: 'cases/{interactions,invoices,invoices/payments,appointments}/schema.ts',
+    usedBy: 'cases/timeline/schema.ts',
+  },
+  { module: 'events/{event-id,schema}.ts', usedBy: 'cases/timeline/*.ts' },
+  // The overview of a case shows what is outstanding.
+  { module: 'cases/invoices/projection.sql.ts', usedBy: 'company/cases/overview.sql.ts' },
   // A case is created together with its customer.
   { module: 'company/customers/{schema,verbs,statements.sql}.ts', usedBy: 'company/cases/*.ts' },
+  // The index of searches follows the event log.
+  { module: 'events/watermark.ts', usedBy: 'search/indexer.ts' },
   // Webhooks deliver what the event log shows.
   { module: 'events/*.ts', usedBy: 'webhooks/**/*.ts' },
 ];
@@ -72,7 +88,7 @@ const RULES: readonly Rule[] = [
   [
     'server/worker.ts',
     [
-      '{cases,events,kernel,webhooks}/**',
+      '{cases,events,kernel,search,webhooks}/**',
       'company/credentials/links/*.ts',
       'http/operation/response-retention.ts',
       'config.ts',
@@ -80,12 +96,15 @@ const RULES: readonly Rule[] = [
       `!${ROUTES}`,
     ],
   ],
-  ['server/app.ts', ['backup/metrics.ts', '{cases,company,events,http,kernel,webhooks}/**', 'server/audit-logs.ts']],
+  [
+    'server/app.ts',
+    ['backup/metrics.ts', '{cases,company,events,http,kernel,search,webhooks}/**', 'server/audit-logs.ts'],
+  ],
   [
     'server/**',
     [
       'config.ts',
-      '{cases,company,events,http,kernel,webhooks}/**',
+      '{cases,company,events,http,kernel,search,webhooks}/**',
       'backup/**',
       'postgres/bundled-postgres.ts',
       'server/**',
@@ -102,10 +121,10 @@ const RULES: readonly Rule[] = [
       'config.ts',
       'server/{audit-logs,company-removal,database-setup,database-urls,restored-database,service,start-summary,worker}.ts',
       'server/company-transfer/{export,held,import,sealed-secrets}.ts',
-      '{cases,company,events,kernel,webhooks}/**',
+      '{cases,company,events,kernel,search,upgrade,webhooks}/**',
       'postgres/bundled-postgres.ts',
       `!${ROUTES}`,
-      '!{cases,company,events,webhooks}/**/*.sql.ts',
+      '!{cases,company,events,search,webhooks}/**/*.sql.ts',
     ],
   ],
   ...RESOURCES.flatMap(resourceRules),
@@ -117,6 +136,7 @@ const RULES: readonly Rule[] = [
   ['http/**', ['http/**', 'kernel/**']],
   ...KERNEL_LAYERS.map((layer, i): Rule => [layer, KERNEL_LAYERS.slice(0, i + 1)]),
   ['backup/**', ['backup/**', 'kernel/**', 'postgres/bundled-postgres.ts']],
+  ['upgrade/**', ['upgrade/**', 'kernel/**', 'backup/database-files.ts', 'postgres/bundled-postgres.ts']],
   ['postgres/**', ['postgres/**', 'kernel/durable-file.ts']],
   // The client runs in other programs: see also NO_PACKAGES.
   ['client/**', ['client/**']],
@@ -131,13 +151,13 @@ function resourceRules(folder: string): Rule[] {
   return [
     [`${folder}/${ROUTES}`, [`${folder}/**`, `${shared}.ts`, 'http/**', 'kernel/**', `!${STATEMENTS}`]],
     [`${folder}/${STATEMENTS}`, [`${folder}/${STATEMENTS}`, `${shared}.sql.ts`, ...STATEMENT_KERNEL]],
-    [`${folder}/${SCHEMAS}`, [`${folder}/**`, 'kernel/**', `!${ROUTES}`, `!${STATEMENTS}`]],
+    [`${folder}/${SCHEMAS}`, [`${folder}/**`, `${shared}.schema.ts`, 'kernel/**', `!${ROUTES}`, `!${STATEMENTS}`]],
     [`${folder}/**`, [`${folder}/**`, `${shared}.ts`, 'kernel/**', `!${ROUTES}`, '!{cases,company}/*.sql.ts']],
   ];
 }
 
 /** The tables of the resources. The kernel and the HTTP layer get their names from the features. */
-const RESOURCE_TABLES = [...CASE_GRANTS, ...COMPANY_GRANTS, ...WEBHOOK_GRANTS].map(({ on }) => on);
+const RESOURCE_TABLES = [...CASE_GRANTS, ...COMPANY_GRANTS, ...SEARCH_GRANTS, ...WEBHOOK_GRANTS].map(({ on }) => on);
 const TABLE_USE = new RegExp(`\\b(?:FROM|INTO|UPDATE|JOIN)\\s+(${RESOURCE_TABLES.join('|')})\\b`, 'g');
 const NAMES_NO_TABLE = '{kernel,http}/**';
 

@@ -9,7 +9,7 @@ import { comment, componentName, type Direction, type Schema, toField, toType } 
 
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema };
 type Reference = { $ref: string };
-type Content = { content?: { 'application/json'?: { schema: Schema } } };
+type Content = { content?: { 'application/json'?: { schema: Schema }; 'text/csv'?: { schema: Schema } } };
 type Operation = {
   operationId: string;
   tags: string[];
@@ -149,8 +149,8 @@ function componentsIn(part: unknown, found = new Set<string>()): Set<string> {
 }
 
 function schemaOf({ content }: Content, location: string): Schema {
-  const schema = content?.['application/json']?.schema;
-  if (!schema) throw new Error(`${location} has no JSON schema`);
+  const schema = (content?.['application/json'] ?? content?.['text/csv'])?.schema;
+  if (!schema) throw new Error(`${location} has no schema of JSON or CSV`);
   return schema;
 }
 

@@ -18,7 +18,16 @@ export type Direction = 'sent' | 'received';
 
 const TYPE_KEYWORDS = ['type', 'enum', 'anyOf', 'items', 'required', 'properties', 'additionalProperties'];
 /** Keywords that a type cannot express: the service checks them, or they are for readers. */
-const IGNORED_KEYWORDS = ['description', 'examples', 'default', 'format', 'pattern', 'minLength', 'maxLength'];
+const IGNORED_KEYWORDS = [
+  'description',
+  'contentMediaType',
+  'examples',
+  'default',
+  'format',
+  'pattern',
+  'minLength',
+  'maxLength',
+];
 const IGNORED_LIMITS = ['minimum', 'maximum', 'maxItems', 'maxProperties'];
 const KNOWN_KEYWORDS = new Set([...TYPE_KEYWORDS, ...IGNORED_KEYWORDS, ...IGNORED_LIMITS]);
 

@@ -190,6 +190,70 @@ SELECT u.id FROM customers u
       FROM answer JOIN input USING (nth))
   SELECT nth, version, json FROM answer;
 
+-- address_book.insert+external_id (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text[] AS tags, $5::text[] AS custom_tags, $6::uuid[] AS customer_ids, $7::text[] AS relationship_words, $8::json AS relationship, $9::uuid AS address_id, $10::text AS address_1, $11::text AS address_2, $12::text AS address_3, $13::text AS postcode, $14::text AS title, $15::text AS first_names, $16::text AS middle_names, $17::text AS last_name, $18::text AS known_as, $19::text AS tel_1, $20::text AS tel_2, $21::text AS email, $22::text AS gender, $23::date AS dob, $24::text AS marital_status, $25::text AS occupation, $26::text AS preferred_name, $27::text AS alias, $28::text AS them_pronoun, $29::text AS they_pronoun, $30::text AS their_pronoun, $31::timestamptz AS now, $32::json AS origin, $33::text AS external_id, 1 AS nth), inserted AS (
+    INSERT INTO people
+      (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, external_id)
+    SELECT c.company_id, c.id, input.id, input.address_id, input.tags, input.custom_tags, input.now,
+           input.now, input.title, input.first_names, input.middle_names, input.last_name, input.known_as, input.tel_1, input.tel_2, input.email, input.gender, input.dob, input.marital_status, input.occupation, input.preferred_name, input.alias, input.them_pronoun, input.they_pronoun, input.their_pronoun, input.external_id
+      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+     WHERE input.tags <@ ARRAY(SELECT tag FROM default_tags WHERE tag = ANY (input.tags))
+       AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
+       AND input.customer_ids <@ ARRAY(
+SELECT u.id FROM customers u
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+    ON CONFLICT DO NOTHING
+    RETURNING *
+  ), p AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  ), a AS (
+    INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
+    SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
+           input.address_1, input.address_2, input.address_3, input.postcode
+      FROM p JOIN input USING (nth)
+  ), r AS (
+    INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+    SELECT p.company_id, p.case_id, p.id, r.*
+      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+     SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
+       FROM p
+  )
+  SELECT nth, p.version::text AS version, json_build_object('entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'relationship', input.relationship, 'address', p.address_id, 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun), 'customer_case_id', p.case_id, 'id', p.id, 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p JOIN input USING (nth);
+
+-- address_book.insert+external_id* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, tags::text[], custom_tags::text[], customer_ids::uuid[], relationship_words::text[], relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, external_id, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::date[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::timestamptz[], $32::json[], $33::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, tags, custom_tags, customer_ids, relationship_words, relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, external_id, nth)), inserted AS (
+    INSERT INTO people
+      (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, external_id)
+    SELECT c.company_id, c.id, input.id, input.address_id, input.tags, input.custom_tags, input.now,
+           input.now, input.title, input.first_names, input.middle_names, input.last_name, input.known_as, input.tel_1, input.tel_2, input.email, input.gender, input.dob, input.marital_status, input.occupation, input.preferred_name, input.alias, input.them_pronoun, input.they_pronoun, input.their_pronoun, input.external_id
+      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+     WHERE input.tags <@ ARRAY(SELECT tag FROM default_tags WHERE tag = ANY (input.tags))
+       AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
+       AND input.customer_ids <@ ARRAY(
+SELECT u.id FROM customers u
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+    ON CONFLICT DO NOTHING
+    RETURNING *
+  ), p AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  ), a AS (
+    INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
+    SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
+           input.address_1, input.address_2, input.address_3, input.postcode
+      FROM p JOIN input USING (nth)
+  ), r AS (
+    INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
+    SELECT p.company_id, p.case_id, p.id, r.*
+      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+     SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
+       FROM p
+  )
+  SELECT nth, p.version::text AS version, json_build_object('entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'relationship', input.relationship, 'address', p.address_id, 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun), 'customer_case_id', p.case_id, 'id', p.id, 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p JOIN input USING (nth);
+
 -- address_book.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000
                THEN '[' || coalesce(f.elements, '') || ']' END AS json, f.n
@@ -266,8 +330,238 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
   AND (p.deleted_at IS NOT NULL) = coalesce($5::boolean, false) ORDER BY n ) l
       GROUP BY (l.n - 1) / 100 ORDER BY (l.n - 1) / 100;
 
+-- address_book.of_company_by_email_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_email_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_external_id_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.external_id = $11::text
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_external_id_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.external_id = $11::text
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_name_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_name_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_phone_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_1 IS NOT NULL AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r UNION ALL
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_2 IS NOT NULL AND right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+           AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) IS DISTINCT FROM right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key asc, p.id asc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key asc, p.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- address_book.of_company_by_phone_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_1 IS NOT NULL AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r UNION ALL
+    SELECT r.* FROM LATERAL (
+      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_2 IS NOT NULL AND right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+           AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) IS DISTINCT FROM right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9)
+         AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($5::text), $4::uuid)
+         AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($6::text)
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT p.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
+      FROM (SELECT * FROM scanned p WHERE ($11::text IS NULL OR p.external_id = $11::text) AND ($7::text IS NULL OR starts_with((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), fold_text($7::text))) AND ($8::text IS NULL OR starts_with((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), fold_text($8::text)))
+  AND ($9::text IS NULL OR right(regexp_replace(left($9::text, 100), '[^0-9]', '', 'g'), 9) IN (right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9), right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9)))
+  AND ($10::text IS NULL OR $10::text = ANY (p.tags || p.custom_tags)) ORDER BY p.sort_key desc, p.id desc LIMIT $2::int + 1) p
+    WINDOW before AS (ORDER BY p.sort_key desc, p.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (p.id) || '","entity_id":"person","data":{"title":' || coalesce(to_json(p.title)::text, 'null') || ',"last_name":' || coalesce(to_json(p.last_name)::text, 'null') || ',"first_names":' || coalesce(to_json(p.first_names)::text, 'null') || ',"gender":' || to_json(coalesce(p.gender, ''))::text || ',"marital_status":' || to_json(coalesce(p.marital_status, ''))::text || ',"middle_names":' || coalesce(to_json(p.middle_names)::text, 'null') || ',"known_as":' || coalesce(to_json(p.known_as)::text, 'null') || ',"tel_1":' || coalesce(to_json(p.tel_1)::text, 'null') || ',"tel_2":' || coalesce(to_json(p.tel_2)::text, 'null') || ',"email":' || coalesce(to_json(p.email)::text, 'null') || ',"occupation":' || coalesce(to_json(p.occupation)::text, 'null') || ',"preferred_name":' || coalesce(to_json(p.preferred_name)::text, 'null') || ',"alias":' || coalesce(to_json(p.alias)::text, 'null') || ',"dob":' || coalesce('"' || (to_char(p.dob, 'DD/MM/YYYY')) || '"', 'null') || ',"their_pronoun":' || coalesce(to_json(p.their_pronoun)::text, 'null') || ',"them_pronoun":' || coalesce(to_json(p.them_pronoun)::text, 'null') || ',"they_pronoun":' || coalesce(to_json(p.they_pronoun)::text, 'null') || ',"relationship":' || (SELECT '{' || coalesce(string_agg('"' || r.customer_id || '":' || to_json(r.word)::text, ','
+ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id) || ',"address":"' || (p.address_id) || '","tags":' || to_json(p.tags)::text || ',"custom_tags":' || to_json(p.custom_tags)::text || '},"address":{"postcode":' || to_json(a.postcode)::text || ',"address_1":' || to_json(a.address_1)::text || ',"address_2":' || to_json(a.address_2)::text || ',"address_3":' || to_json(a.address_3)::text || '},"external_id":' || coalesce(to_json(p.external_id)::text, 'null') || ',"created_at":"' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (p.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = p.company_id AND c.id = p.case_id))::text || '}}'), ',' ORDER BY p.n), '') || ']') FROM shown p CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id LIMIT 1) a) AS json,
+         next.sort_key AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
 -- address_book.read (reads; pool: short)
-SELECT p.version::text, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM people p
+SELECT p.version::text, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text FROM people p
  WHERE p.company_id = $1::uuid AND p.case_id = $2::uuid AND p.id = $3::uuid
    AND p.deleted_at IS NULL;
 
@@ -300,7 +594,7 @@ SELECT r.customer_id FROM relationships r
    SELECT p.company_id, p.case_id, p.id, 'address_book_entry.custom_tag_removed', p.now::timestamptz, p.origin::json, p.was
      FROM p
   )
-SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p;
+SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p;
 
 -- address_book.remove_custom_tag keyed (writes; pool: short)
   WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS tag, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
@@ -317,7 +611,7 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
    SELECT p.company_id, p.case_id, p.id, 'address_book_entry.custom_tag_removed', p.now::timestamptz, p.origin::json, p.was
      FROM p
   ), answer AS (
-  SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p
+  SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p
 ), stored AS (
   INSERT INTO idempotency_keys
     (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
@@ -338,7 +632,7 @@ SELECT nth, version, json FROM answer;
    SELECT p.company_id, p.case_id, p.id, 'address_book_entry.tag_removed', p.now::timestamptz, p.origin::json, p.was
      FROM p
   )
-SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p;
+SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p;
 
 -- address_book.remove_tag keyed (writes; pool: short)
   WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS tag, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
@@ -355,7 +649,7 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
    SELECT p.company_id, p.case_id, p.id, 'address_book_entry.tag_removed', p.now::timestamptz, p.origin::json, p.was
      FROM p
   ), answer AS (
-  SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p
+  SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p
 ), stored AS (
   INSERT INTO idempotency_keys
     (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
@@ -376,7 +670,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    SELECT p.company_id, p.case_id, p.id, 'address_book_entry.restored', p.now::timestamptz, p.origin::json, p.was
      FROM p
   )
-SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p;
+SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p;
 
 -- address_book.restore keyed (writes; pool: short)
 WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::timestamptz AS now, $5::json AS origin, $6::uuid AS credential_id, $7::bytea AS key_sha256, $8::bytea AS request_sha256, $9::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
@@ -393,7 +687,7 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
    SELECT p.company_id, p.case_id, p.id, 'address_book_entry.restored', p.now::timestamptz, p.origin::json, p.was
      FROM p
   ), answer AS (
-  SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p
+  SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'entity_id', 'person', 'data', json_build_object('title', p.title, 'last_name', p.last_name, 'first_names', p.first_names, 'gender', coalesce(p.gender, ''), 'marital_status', coalesce(p.marital_status, ''), 'middle_names', p.middle_names, 'known_as', p.known_as, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'email', p.email, 'occupation', p.occupation, 'preferred_name', p.preferred_name, 'alias', p.alias, 'dob', to_char(p.dob, 'DD/MM/YYYY'), 'their_pronoun', p.their_pronoun, 'them_pronoun', p.them_pronoun, 'they_pronoun', p.they_pronoun, 'relationship', (SELECT coalesce(json_object_agg(r.customer_id, r.word ORDER BY r.position), '{}') FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id), 'address', p.address_id, 'tags', p.tags, 'custom_tags', p.custom_tags), 'external_id', p.external_id, 'created_at', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM p
 ), stored AS (
   INSERT INTO idempotency_keys
     (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)

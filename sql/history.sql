@@ -22,6 +22,10 @@ WHERE a.company_id = $1::uuid AND a.id = $2::uuid AND a.case_id = $3::uuid;
 SELECT 1 FROM cases c
 WHERE c.company_id = $1::uuid AND c.id = $2::uuid AND c.id = $3::uuid;
 
+-- history.find_case_kind (reads; pool: short)
+SELECT 1 FROM case_kinds k
+WHERE k.company_id = $1::uuid AND k.id = $2::uuid AND '00000000-0000-0000-0000-000000000000'::uuid = $3::uuid;
+
 -- history.find_company (reads; pool: short)
 SELECT 1 FROM companies c
 WHERE c.id = $1::uuid AND c.id = $2::uuid AND '00000000-0000-0000-0000-000000000000'::uuid = $3::uuid;

@@ -12,7 +12,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.cancelled', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
    FROM v JOIN input USING (nth), LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -92,6 +92,10 @@ SELECT min(y.paid_at)
 SELECT v.cancelled_at IS NOT NULL AS cancelled, v.paid > 0 AS has_payments
   FROM invoices v
  WHERE v.company_id = $1::uuid AND v.case_id = $2::uuid AND v.id = $3::uuid;
+
+-- invoices.find_by_external_id (reads; pool: short)
+SELECT v.id, v.case_id AS case_id FROM invoices v WHERE v.company_id = $1::uuid AND v.external_id = $2::text
+AND true;
 
 -- invoices.find_item (reads; pool: short)
 SELECT t.cancelled_at IS NOT NULL AS cancelled, v.cancelled_at IS NOT NULL AS invoice_cancelled
@@ -253,6 +257,74 @@ FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, '')
       FROM answer JOIN input USING (nth))
   SELECT nth, version, json FROM answer;
 
+-- invoices.insert+external_id (writes; pool: short)
+  WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS terms, $15::text AS payment_terms, $16::uuid[] AS item_ids, $17::text[] AS descriptions, $18::numeric[] AS quantities, $19::numeric[] AS rates, $20::numeric[] AS amounts, $21::numeric[] AS subtotals, $22::numeric[] AS vat_amounts, $23::text AS external_id, 1 AS nth), inserted AS (
+    INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
+      vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
+      created_at, updated_at, item_count, payment_count, external_id)
+    SELECT c.company_id, c.id, input.id, input.invoice_number, input.sender_id, input.date_created,
+           input.date_due, input.vat, input.sub_total, input.vat_amount, input.total,
+           input.terms, input.payment_terms, (
+SELECT coalesce(CASE WHEN cardinality(names) < 2 THEN names[1]
+  ELSE array_to_string(names[:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] END, '')
+FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, ''), nullif(last_name, ''))
+               ORDER BY created_at, id) AS names
+        FROM customers u
+       WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL) n),
+           input.now, input.now, cardinality(input.item_ids), 0, input.external_id
+      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+    ON CONFLICT DO NOTHING
+    RETURNING *
+  ), v AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  ), items AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
+       FROM v
+  )
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
+
+-- invoices.insert+external_id* (batch form)
+  WITH input AS (SELECT company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids::uuid[], descriptions::text[], quantities::numeric[], rates::numeric[], amounts::numeric[], subtotals::numeric[], vat_amounts::numeric[], external_id, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::numeric[], $9::numeric[], $10::numeric[], $11::numeric[], $12::timestamptz[], $13::json[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, invoice_number, sender_id, date_created, date_due, vat, sub_total, vat_amount, total, now, origin, terms, payment_terms, item_ids, descriptions, quantities, rates, amounts, subtotals, vat_amounts, external_id, nth)), inserted AS (
+    INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
+      vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
+      created_at, updated_at, item_count, payment_count, external_id)
+    SELECT c.company_id, c.id, input.id, input.invoice_number, input.sender_id, input.date_created,
+           input.date_due, input.vat, input.sub_total, input.vat_amount, input.total,
+           input.terms, input.payment_terms, (
+SELECT coalesce(CASE WHEN cardinality(names) < 2 THEN names[1]
+  ELSE array_to_string(names[:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] END, '')
+FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, ''), nullif(last_name, ''))
+               ORDER BY created_at, id) AS names
+        FROM customers u
+       WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL) n),
+           input.now, input.now, cardinality(input.item_ids), 0, input.external_id
+      FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
+    ON CONFLICT DO NOTHING
+    RETURNING *
+  ), v AS (
+    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  ), items AS (
+    INSERT INTO invoice_items (company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position)
+    SELECT v.company_id, v.case_id, v.id, l.* FROM v JOIN input USING (nth), unnest(input.item_ids, input.descriptions, input.quantities, input.rates, input.amounts,
+        input.subtotals, input.vat_amounts)
+ WITH ORDINALITY AS l (id, description, quantity, rate, amount, subtotal, vat_amount, position)
+  ), event AS (
+    INSERT INTO events (company_id, case_id, record_id, type, at, origin, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.created', v.now::timestamptz, v.origin::json, CASE WHEN v.item_count > 50 THEN v.item_count END
+       FROM v
+  )
+  SELECT nth, v.version::text AS version, json_build_object('id', v.id, 'ref', null, 'notes', null, 'terms', v.terms, 'date_due', to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_sent', to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'date_paid', null, 'payment_terms', v.payment_terms, 'subtotal', v.sub_total, 'total', v.total, 'invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'vat_amount', v.vat_amount, 'customer_case_id', v.case_id, 'date_created', to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM v;
+
+-- invoices.is_present (reads; pool: short)
+SELECT 1 FROM invoices v WHERE v.company_id = $1::uuid AND v.id = $3::uuid
+   AND v.case_id = $2::uuid AND true;
+
 -- invoices.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, $4::boolean AS show_cancelled_items, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (WITH few AS MATERIALIZED (SELECT * FROM invoices v WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND true LIMIT 1001)
    SELECT CASE WHEN count(*) <= 1000 AND coalesce(sum((600 + octet_length(v.recipients_name) + octet_length(v.terms) + octet_length(v.payment_terms)
@@ -390,12 +462,224 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
  WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($4::boolean OR t.cancelled_at IS NULL)) i) e
       ORDER BY p.piece;
 
+-- invoices.lock_by_external_id (writes; pool: short)
+SELECT 1 FROM invoices v WHERE v.company_id = $1::uuid AND v.external_id = $2::text
+AND true FOR NO KEY UPDATE;
+
 -- invoices.lock_row (writes; pool: short)
 SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id = $3::uuid
    FOR NO KEY UPDATE;
 
+-- invoices.of_company_by_date_created_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_created, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_created < $6::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_date_created_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_created, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_created >= $6::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_date_due_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_due < $6::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_date_due_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_due >= $6::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_external_id_asc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
+         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_due < $6::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    ) next ON true;
+
+-- invoices.of_company_by_external_id_desc (reads; pool: search)
+  WITH scanned AS MATERIALIZED (
+    SELECT s.* FROM (
+    SELECT r.* FROM LATERAL (
+      SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
+         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_due >= $6::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  ), found AS MATERIALIZED (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
+      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+    WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
+  ), shown AS MATERIALIZED (
+    SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+  )
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
+SELECT min(y.paid_at)
+  FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
+         WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
+ WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
+SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
+ WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+         to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+    FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+      (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+      UNION ALL
+      (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    ) next ON true;
+
 -- invoices.read (reads; pool: short)
-  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($4::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($4::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
     FROM invoices v, LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -420,7 +704,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.reinstated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
    FROM v JOIN input USING (nth), LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -521,7 +805,7 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
      SELECT v.company_id, v.case_id, v.id, 'invoice.sent', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
        FROM v
     )
-  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
+  SELECT v.version::text, ('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || ((input.zone::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || '}')
    FROM v JOIN input USING (nth), LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -530,6 +814,59 @@ SELECT min(y.paid_at)
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s, LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
  WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND (false OR t.cancelled_at IS NULL)) i;
+
+-- invoices.set_external_id (writes; pool: short)
+WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS external_id, $5::timestamptz AS now, $6::json AS origin, 1 AS nth), v AS (
+      UPDATE invoices v SET external_id = input.external_id, updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object() END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    )
+  SELECT nth, NULL AS version, json_build_object('id', v.id, 'external_id', v.external_id)::text AS json FROM v;
+
+-- invoices.set_external_id keyed (writes; pool: short)
+WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS external_id, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
+      SELECT k.created_at FROM idempotency_keys k
+       WHERE k.company_id = input.company_id AND k.credential_id = input.credential_id
+         AND k.key_sha256 = input.key_sha256) IS NULL),
+  input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS external_id, $5::timestamptz AS now, $6::json AS origin, $7::uuid AS credential_id, $8::bytea AS key_sha256, $9::bytea AS request_sha256, $10::text AS etag_suffix, 1 AS nth FROM guard), v AS (
+      UPDATE invoices v SET external_id = input.external_id, updated_at = input.now, version = v.version + 1
+        FROM input, invoices seen CROSS JOIN LATERAL (
+  SELECT coalesce(seen.item_count, (
+SELECT count(*)::int FROM invoice_items c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS invoice_items, coalesce(seen.payment_count, (
+SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.case_id = seen.case_id AND c.invoice_id = seen.id)) AS payments OFFSET 0) counted
+       WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND v.id = input.id AND seen.company_id = input.company_id AND seen.case_id = input.case_id AND seen.id = input.id AND v.version = seen.version AND true
+      RETURNING v.*, input.nth, input.now, input.origin, json_build_object('invoices', seen, 'invoice_items', CASE WHEN (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN ARRAY(SELECT part FROM invoice_items part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END, 'payments', CASE WHEN (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN ARRAY(SELECT part FROM payments part WHERE part.company_id = v.company_id AND part.case_id = v.case_id AND part.invoice_id = v.id) END) AS was, CASE WHEN NOT ((counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) AND (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0)) THEN json_strip_nulls(json_build_object('invoice_items', CASE WHEN NOT (counted.invoice_items <= 50 OR seen.version % greatest(64, counted.invoice_items / 16) = 0) THEN json_build_object() END, 'payments', CASE WHEN NOT (counted.payments <= 50 OR seen.version % greatest(64, counted.payments / 16) = 0) THEN json_build_object() END)) END AS touched, CASE WHEN counted.invoice_items + counted.payments > 50 THEN 2 * (counted.invoice_items + counted.payments) END AS image_rows
+    ), event AS (
+      INSERT INTO events (company_id, case_id, record_id, type, at, origin, was, touched, image_rows)
+     SELECT v.company_id, v.case_id, v.id, 'invoice.updated', v.now::timestamptz, v.origin::json, v.was, v.touched, v.image_rows
+       FROM v
+    ), answer AS (
+    SELECT nth, NULL AS version, json_build_object('id', v.id, 'external_id', v.external_id)::text AS json FROM v
+  ), stored AS (
+    INSERT INTO idempotency_keys
+      (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
+    SELECT input.company_id, input.credential_id, input.key_sha256, input.request_sha256, 200,
+           '{"content-type":"application/json; charset=utf-8"}', '"' || answer.version || input.etag_suffix,
+           answer.json, input.now
+      FROM answer JOIN input USING (nth))
+  SELECT nth, version, json FROM answer;
+
+-- invoices.sums_of_company (reads; pool: search)
+  SELECT v.date_due < $5::timestamptz AS overdue, count(*)::int AS count,
+         sum(greatest(v.total - v.paid, 0.00))::text AS outstanding
+    FROM invoices v
+   WHERE v.company_id = $1::uuid AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($2::text[])
+     AND v.date_due >= $3::timestamptz AND v.date_due < $4::timestamptz
+   GROUP BY 1;
 
 -- invoices.update (writes; pool: short)
   WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS invoice_number, $5::uuid AS sender_id, $6::timestamptz AS date_created, $7::timestamptz AS date_due, $8::numeric AS vat, $9::numeric AS sub_total, $10::numeric AS vat_amount, $11::numeric AS total, $12::timestamptz AS now, $13::json AS origin, $14::text AS payment_terms, 1 AS nth), v AS (

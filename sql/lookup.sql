@@ -4,6 +4,12 @@ SELECT a.id::text AS id, concat_ws(' ', a.name, a.email) AS label, coalesce(lowe
  WHERE (a.company_id = $1::uuid AND (a.removed_at IS NOT NULL) = $2::boolean) AND (starts_with(a.id::text, lower($3::text)) OR starts_with(lower(a.email), lower($3::text)) OR starts_with(lower(a.name), lower($3::text)))
  ORDER BY is_exact DESC, label, id LIMIT 11;
 
+-- lookup.case_kinds (reads; pool: search)
+SELECT k.id::text AS id, k.name AS label, coalesce(lower($3::text) IN (lower(k.name)), false) AS is_exact
+  FROM case_kinds k
+ WHERE (k.company_id = $1::uuid AND (k.removed_at IS NOT NULL) = $2::boolean) AND (starts_with(k.id::text, lower($3::text)) OR starts_with(lower(k.name), lower($3::text)))
+ ORDER BY is_exact DESC, label, id LIMIT 11;
+
 -- lookup.cases (reads; pool: search)
 SELECT c.id::text AS id, c.reference AS label, coalesce(lower($2::text) IN (lower(c.reference)), false) AS is_exact
   FROM cases c

@@ -25,7 +25,8 @@ RETURNING w.company_id, w.case_id, w.appointment_id;
 -- meetings.drop_held (writes; pool: short)
 WITH dropped AS (
   UPDATE meetings j SET state = 'failed', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
-   WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+   WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM dropped;
 
@@ -37,7 +38,8 @@ SELECT 'meetings' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC
          || to_char(j.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS job,
        (count(*) OVER ())::int AS total
   FROM meetings j JOIN companies c ON c.id = j.company_id
- WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+ WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- meetings.hold (writes; pool: short)
 WITH held AS (
@@ -112,7 +114,8 @@ UPDATE messages m SET lease_until = NULL
 
 -- meetings.release_held (writes; pool: short)
 WITH released AS (
-  UPDATE meetings j SET lease_until = NULL WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+  UPDATE meetings j SET lease_until = NULL WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

@@ -1,7 +1,8 @@
 -- messages.drop_held (writes; pool: short)
 WITH held AS MATERIALIZED (
   SELECT m.company_id, m.case_id, m.appointment_id, m.id, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM messages m
-   WHERE m.state IN ('scheduled', 'sending') AND m.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR m.company_id = $1::uuid) FOR NO KEY UPDATE
+   WHERE m.state IN ('scheduled', 'sending') AND m.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR m.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = m.company_id AND i.removal_started_at IS NOT NULL) FOR NO KEY UPDATE
 ), m AS (
   UPDATE messages m
      SET state = 'failed', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
@@ -73,7 +74,8 @@ SELECT 'messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC
           WHERE a.company_id = j.company_id AND a.case_id = j.case_id AND a.id = j.appointment_id), '') AS job,
        (count(*) OVER ())::int AS total
   FROM messages j JOIN companies c ON c.id = j.company_id
- WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+ WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- messages.hold (writes; pool: short)
 WITH held AS (
@@ -191,7 +193,8 @@ SELECT m.id FROM m;
 
 -- messages.release_held (writes; pool: short)
 WITH released AS (
-  UPDATE messages j SET lease_until = NULL WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+  UPDATE messages j SET lease_until = NULL WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

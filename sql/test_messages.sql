@@ -29,7 +29,8 @@ SELECT count(*)::int AS count FROM test_messages
 -- test_messages.drop_held (writes; pool: short)
 WITH dropped AS (
   UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = $2::text, ended_at = $3::timestamptz
-   WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+   WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM dropped;
 
@@ -37,7 +38,8 @@ SELECT count(*)::int AS count FROM dropped;
 SELECT 'test-messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.channel || ' ' || j.message || ', to ' || j.recipient AS job,
        (count(*) OVER ())::int AS total
   FROM test_messages j JOIN companies c ON c.id = j.company_id
- WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+ WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- test_messages.hold (writes; pool: short)
 WITH held AS (
@@ -75,7 +77,8 @@ UPDATE test_messages m
 
 -- test_messages.release_held (writes; pool: short)
 WITH released AS (
-  UPDATE test_messages j SET lease_until = NULL WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+  UPDATE test_messages j SET lease_until = NULL WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

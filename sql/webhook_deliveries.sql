@@ -83,7 +83,8 @@ UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3::t
 -- webhook_deliveries.drop_held (writes; pool: short)
 WITH dropped AS (
   UPDATE webhook_deliveries j SET state = 'dropped', ready = false, ended_at = $2::timestamptz, lease_until = NULL
-   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM dropped;
 
@@ -159,7 +160,8 @@ SELECT d.id, d.position::text, json_build_object('id', d.id, 'endpoint_id', d.en
 SELECT 'webhooks' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.event_type || ' to ' || (SELECT w.url FROM webhook_endpoints w WHERE w.company_id = j.company_id AND w.id = j.endpoint_id) AS job,
        (count(*) OVER ())::int AS total
   FROM webhook_deliveries j JOIN companies c ON c.id = j.company_id
- WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+ WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- webhook_deliveries.hold (writes; pool: short)
 WITH held AS (
@@ -223,6 +225,7 @@ SELECT count(*)::int AS deleted FROM deleted;
 UPDATE webhook_deliveries d SET ready = true
   FROM (SELECT DISTINCT ON (j.company_id, j.endpoint_id, j.record_id) j.company_id, j.endpoint_id, j.id
           FROM webhook_deliveries j WHERE j.state = 'waiting' AND j.position IS NOT NULL AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL)
          ORDER BY j.company_id, j.endpoint_id, j.record_id, j.position, j.id) f
  WHERE d.company_id = f.company_id AND d.endpoint_id = f.endpoint_id AND d.id = f.id AND NOT d.ready;
 
@@ -252,7 +255,8 @@ SELECT d.state FROM d;
 
 -- webhook_deliveries.release_held (writes; pool: short)
 WITH released AS (
-  UPDATE webhook_deliveries j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+  UPDATE webhook_deliveries j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

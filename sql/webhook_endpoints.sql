@@ -38,6 +38,14 @@ SELECT count(*)::int AS count FROM webhook_endpoints WHERE state = 'failing' AND
   )
   SELECT 1 FROM w;
 
+-- webhook_endpoints.drop_held (writes; pool: short)
+WITH dropped AS (
+  UPDATE webhook_endpoints j SET lease_until = NULL, position = greatest(j.position, $2::bigint)
+   WHERE j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+)
+SELECT count(*)::int AS count FROM dropped;
+
 -- webhook_endpoints.failing_now (reads; pool: search)
 SELECT count(*)::int AS value FROM webhook_endpoints WHERE state = 'failing' AND removed_at IS NULL;
 
@@ -48,6 +56,20 @@ SELECT backlog, epoch FROM webhook_endpoints
 -- webhook_endpoints.has_too_many_type_changes (reads; pool: short)
 SELECT 1 FROM webhook_endpoints w
  WHERE w.company_id = $1::uuid AND w.id = $2::uuid AND w.removed_at IS NULL AND ($3::text[] <> w.types AND jsonb_array_length(w.earlier_types) >= $4::int);
+
+-- webhook_endpoints.held (reads; pool: search)
+SELECT 'endpoints' AS kind, c.name AS company, to_char(j.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.url AS job,
+       (count(*) OVER ())::int AS total
+  FROM webhook_endpoints j JOIN companies c ON c.id = j.company_id
+ WHERE true AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.created_at LIMIT $2::int;
+
+-- webhook_endpoints.hold (writes; pool: short)
+WITH held AS (
+  UPDATE webhook_endpoints j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
+   WHERE true AND j.created_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+)
+SELECT count(*)::int AS count FROM held;
 
 -- webhook_endpoints.insert (writes; pool: short)
 WITH w AS (
@@ -117,7 +139,8 @@ SELECT state, epoch, faltering AS unhealthy FROM webhook_endpoints
 
 -- webhook_endpoints.lock_with_held (writes; pool: short)
 SELECT 1 FROM webhook_endpoints w
- WHERE ($1::uuid IS NULL OR w.company_id = $1::uuid) AND EXISTS (
+ WHERE ($1::uuid IS NULL OR w.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = w.company_id AND i.removal_started_at IS NOT NULL) AND EXISTS (
    SELECT 1 FROM webhook_deliveries j
     WHERE j.company_id = w.company_id AND j.endpoint_id = w.id AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz)
  ORDER BY w.company_id, w.id FOR NO KEY UPDATE;
@@ -183,6 +206,13 @@ UPDATE webhook_endpoints w
        backlog = CASE WHEN w.backlog = $5::text AND w.epoch = $6::int
                       THEN NULL ELSE w.backlog END
   FROM e WHERE w.company_id = e.company_id AND w.id = e.id;
+
+-- webhook_endpoints.release_held (writes; pool: short)
+WITH released AS (
+  UPDATE webhook_endpoints j SET lease_until = NULL WHERE true AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+)
+SELECT count(*)::int AS count FROM released;
 
 -- webhook_endpoints.release_lease (writes; pool: short)
 UPDATE webhook_endpoints SET lease_by = NULL, lease_until = NULL

@@ -26,7 +26,8 @@ RETURNING w.company_id, w.endpoint_id, w.id;
 WITH dropped AS (
   UPDATE webhook_notices j
      SET state = 'untold', ended_at = $3::timestamptz, lease_until = NULL, last_error = $2::text
-   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM dropped;
 
@@ -34,7 +35,8 @@ SELECT count(*)::int AS count FROM dropped;
 SELECT 'alerts' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_at, j.kind || ', endpoint ' || (SELECT w.url FROM webhook_endpoints w WHERE w.company_id = j.company_id AND w.id = j.endpoint_id) AS job,
        (count(*) OVER ())::int AS total
   FROM webhook_notices j JOIN companies c ON c.id = j.company_id
- WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) ORDER BY j.due_at LIMIT $2::int;
+ WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- webhook_notices.hold (writes; pool: short)
 WITH held AS (
@@ -67,7 +69,8 @@ UPDATE webhook_notices n
 
 -- webhook_notices.release_held (writes; pool: short)
 WITH released AS (
-  UPDATE webhook_notices j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid) RETURNING 1
+  UPDATE webhook_notices j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

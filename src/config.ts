@@ -40,6 +40,14 @@ export const SETTINGS = {
   DATABASE_URL: secret(
     setting(undefined, 'URL of an existing PostgreSQL 15 or later, instead of the bundled one', postgresUrl),
   ),
+  DATABASE_DIRECT_URL: secret(
+    setting(
+      undefined,
+      'The same database and role without the connection pooler; required if the pooler of `DATABASE_URL` works with ' +
+        '`pool_mode = transaction`',
+      postgresUrl,
+    ),
+  ),
   DATABASE_OWNER_URL: secret(
     setting(
       undefined,
@@ -227,6 +235,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if (config.DATABASE_OWNER_URL !== undefined && !isSet('DATABASE_URL')) {
     faults.push('DATABASE_OWNER_URL requires DATABASE_URL; set both or neither');
+  }
+  if (config.DATABASE_DIRECT_URL !== undefined && !isSet('DATABASE_URL')) {
+    faults.push('DATABASE_DIRECT_URL requires DATABASE_URL; set both or neither');
   }
   if (config.BACKUP_DIR !== undefined && isSet('DATABASE_URL')) {
     faults.push('BACKUP_DIR is for the bundled database; back up the server of DATABASE_URL with pgBackRest or alike');

@@ -548,16 +548,7 @@ describe('completion', () => {
 
   test('of bash offers commands, flags and the words of a flag', async () => {
     assert.deepEqual(await complete('co'), ['company', 'completion']);
-    assert.deepEqual(await complete('company', ''), [
-      'create',
-      'list',
-      'show',
-      'update',
-      'export',
-      'import',
-      'release',
-      'remove',
-    ]);
+    assert.deepEqual(await complete('company', ''), ['create', 'list', 'show', 'update', 'export', 'import', 'remove']);
     assert.deepEqual(await complete('key', 'create', '--sc'), ['--scope']);
     assert.deepEqual(await complete('key', 'create', '--scope', 'inv'), ['invoices:read', 'invoices:write']);
     assert.deepEqual(await complete('doctor', '--j'), ['--json']);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -9,6 +9,7 @@ import { importCompany } from '../src/server/company-transfer/import.ts';
 import { EXPORT_ORDER } from '../src/server/company-transfer/manifest.ts';
 import { ZipReader } from '../src/server/company-transfer/zip-reader.ts';
 import { writeZip } from '../src/server/company-transfer/zip-writer.ts';
+import { holdRestored } from '../src/server/restored-database.ts';
 import { secretOwner } from '../src/webhooks/endpoints/secrets.ts';
 import { startApp, type TestApp } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
@@ -17,6 +18,7 @@ import { fillCompany, rowsOf } from './harness/company-transfer.ts';
 import { caller } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
+import { webhookWorker } from './harness/webhook-worker.ts';
 
 /** A company that is carried from one database to another. */
 
@@ -32,15 +34,12 @@ const sealed = ['--passphrase-file', passphraseFile];
 const source = await startApp({ secrets: new SecretBox([SOURCE_KEY]) });
 const openTarget = () => startApp({ secrets: new SecretBox([TARGET_KEY]) });
 
-const run = (app: TestApp, ...args: string[]) =>
-  runCommand(
-    {
-      DATABASE_URL: urlOf(app.connection),
-      SECRETS_KEY: (app === source ? SOURCE_KEY : TARGET_KEY).toString('base64'),
-    },
-    'company',
-    ...args,
-  );
+const environment = (app: TestApp) => ({
+  DATABASE_URL: urlOf(app.connection),
+  SECRETS_KEY: (app === source ? SOURCE_KEY : TARGET_KEY).toString('base64'),
+});
+const run = (app: TestApp, ...args: string[]) => runCommand(environment(app), 'company', ...args);
+const held = (app: TestApp, ...args: string[]) => runCommand(environment(app), 'held', ...args);
 
 let files = 0;
 async function exported(companyId: string, ...flags: string[]): Promise<string> {
@@ -178,16 +177,71 @@ test('a company that is only partly imported can be removed', async () => {
   assert.equal((await run(target, 'import', file)).code, 0);
 });
 
+test('a follower goes on in a database that was restored, among positions that the restore has skipped', async () => {
+  const [, next = ''] = /<(.*)>/.exec(String((await company.get('/events?limit=3')).headers.link)) ?? [];
+  const target = await openTarget();
+  const stateAt = target.clock.read();
+  await holdRestored({ owner: target.connection, clock: target.clock.read }, { id: randomUUID(), stateAt });
+  await run(target, 'import', file);
+  const moved = caller(target.baseUrl, company.token);
+  assert.deepEqual((await ok(moved.get(next))).length, (await ok(company.get(next))).length);
+  await target.sql('ALTER TABLE events DISABLE TRIGGER USER');
+  await target.sql('DELETE FROM events');
+  await target.sql('ALTER TABLE events ENABLE TRIGGER USER');
+  assert.equal((await moved.get(next)).status, 400);
+});
+
+test('what is due for a company that is only partly imported cannot be released', async () => {
+  const target = await openTarget();
+  const onProgress = (text: string) => {
+    if (text.startsWith('Importing tokens')) throw new Error('interrupted');
+  };
+  await assert.rejects(importCompany(target.connection, { file, openSecrets: async () => undefined, onProgress }));
+  const none = '0 messages, 0 meetings, 0 test-messages, 0 webhooks, 0 alerts, 0 endpoints';
+  assert.equal((await held(target, 'release')).out, `Released: ${none}.`);
+  assert.equal((await held(target, 'drop')).out, `Dropped: ${none}.`);
+  assert.equal((await run(target, 'import', file)).code, 0);
+  assert.match((await held(target, 'release')).out, /2 messages/);
+});
+
+test('webhooks of an imported company wait, also those of later changes, until they are released or dropped', async () => {
+  for (const end of ['release', 'drop']) {
+    const target = await openTarget();
+    await run(target, 'import', fileWithSecrets, ...sealed);
+    await target.sql(`UPDATE webhook_endpoints SET url = 'http://127.0.0.1:9/'`);
+    const moved = caller(target.baseUrl, company.token);
+    const { id: before } = await ok(moved.post(`${company.path}/interactions`, { type: 'phone' }));
+    const worker = webhookWorker(target);
+    assert.equal(await worker.runOnce(), 0);
+    const { code, out, err } = await held(target, end, '--company', company.companyId);
+    assert.equal(code, 0, err);
+    assert.match(out, /1 endpoints\.$/);
+    const { id: after } = await ok(moved.post(`${company.path}/interactions`, { type: 'phone' }));
+    await worker.runOnce();
+    const queued = await target.sql<{ record_id: string }>(
+      `SELECT record_id FROM webhook_deliveries WHERE event_type = 'interaction.created' AND state = 'waiting'
+        ORDER BY position`,
+    );
+    const found = queued.map(({ record_id }) => record_id).filter((id) => id === before || id === after);
+    assert.deepEqual(found, end === 'release' ? [before, after] : [after]);
+  }
+});
+
 test('nothing is sent for an imported company until it is released, and then once', async () => {
   const target = await openTarget();
-  await run(target, 'import', fileWithSecrets, ...sealed);
+  const { out: imported } = await run(target, 'import', fileWithSecrets, ...sealed);
+  assert.match(imported, /2 messages, 1 meetings, 1 test-messages, .* endpoints.*"case-records held release --company/);
   const email = new Recorder();
   const worker = messageWorker(target, { email });
   await worker.runOnce();
   assert.deepEqual(email.sent, []);
-  const { out } = await run(target, 'release', company.companyId);
-  assert.match(out, /Released: .*2 messages/);
-  assert.match((await run(target, 'release', company.companyId)).out, /Nothing was held/);
+  assert.match((await held(target, 'list', '--company', company.companyId)).out, /messages +Smith & Partners/);
+  const { out } = await held(target, 'release', '--company', company.companyId);
+  assert.match(out, /^Released: 2 messages, 1 meetings, 1 test-messages, .* 1 endpoints\.$/);
+  assert.match(
+    (await held(target, 'release', '--company', company.companyId)).out,
+    /^Released: 0 messages.* 0 endpoints/,
+  );
   await worker.runOnce();
   await worker.runOnce();
   assert.equal(email.sent.filter(({ recipient }) => recipient === company.customers[0].email).length, 1);
@@ -316,6 +370,35 @@ test('a file goes into a later schema, whose new columns have their defaults', a
   const { code, err } = await run(target, 'import', file);
   assert.equal(code, 0, err);
   assert.deepEqual(await target.sql('SELECT DISTINCT priority FROM cases'), [{ priority: 3 }]);
+});
+
+test('a case of a file from before 0028 was opened when it was created, and is open', async () => {
+  const target = await openTarget();
+  const columns = ['opened_at', 'closed_at', 'state', 'kind_id', 'responsible_adviser_id', 'external_id'];
+  type Tables = { tables: { table: string; columns: string[] }[] };
+  let cases = '';
+  const older = await changed(fileWithSecrets, {
+    'cases.jsonl': (text) => {
+      cases = text.replaceAll(/^.+$/gm, (line) => {
+        const kept = Object.entries(JSON.parse(line)).filter(([name]) => !columns.includes(name));
+        return JSON.stringify(Object.fromEntries(kept));
+      });
+      return cases;
+    },
+    'manifest.json': (text) => {
+      const manifest: Tables = JSON.parse(text);
+      const tables = manifest.tables.map((one) => {
+        if (one.table !== 'cases') return one;
+        const kept = one.columns.filter((name) => !columns.includes(name));
+        return { ...one, columns: kept, bytes: Buffer.byteLength(cases), sha256: hash('sha256', cases) };
+      });
+      return JSON.stringify({ ...manifest, tables, migration: '0023_first_organizers.sql' });
+    },
+  });
+  const { code, err } = await run(target, 'import', older, ...sealed);
+  assert.equal(code, 0, err);
+  const opened = 'SELECT count(*)::int AS n FROM cases WHERE opened_at = created_at AND closed_at IS NULL';
+  assert.deepEqual(await target.sql(opened), await target.sql('SELECT count(*)::int AS n FROM cases'));
 });
 
 test('rows of another company in a file are refused', async () => {

@@ -136,6 +136,8 @@ test('without the header the last write wins', async () => {
 test('every write to a record of the document takes If-Match, and every reading of one gives an ETag', () => {
   const readable = Object.entries(document.paths)
     .filter(([, { get }]) => get && '304' in get.responses)
+    // An overview of many records, whose tag no write takes.
+    .filter(([path]) => path !== '/cases/{caseId}')
     .map(([path]) => path);
   assert.ok(readable.length >= 11, readable.join(', '));
   const plain = (path: string) => path.replace('address_book', 'address-book');

@@ -14,6 +14,7 @@ import {
   type Event,
   historyOf,
   type Image,
+  kindOf,
   otherKeyOf,
   UNKNOWN,
   ZOOM,
@@ -57,6 +58,7 @@ const CREATES: Write[] = [
     body: DOE,
     inCase: true,
   },
+  { type: 'case_kind.created', path: () => '/manage/case-kinds', method: 'POST', body: { name: 'Wills' } },
   { type: 'api_client.created', path: () => '/manage/clients', method: 'POST', body: ALPHA },
   { type: 'api_key.created', path: () => '/manage/keys', method: 'POST', body: ALPHA },
 ];
@@ -82,6 +84,25 @@ const CHANGES: Write[] = [
   { type: 'adviser.removed', path: after(adviserOf, 'PUT', '/video-account', ZOOM), method: 'DELETE' },
   { type: 'adviser.restored', path: after(adviserOf, 'DELETE'), method: 'POST', below: '/restore' },
   { type: 'case.updated', path: caseOf, method: 'PATCH', body: { reference: 'Smith, trusts' }, inCase: true },
+  { type: 'case.closed', path: caseOf, method: 'PATCH', body: { state: 'closed' }, inCase: true },
+  { type: 'case.archived', path: caseOf, method: 'PATCH', body: { state: 'archived' }, inCase: true },
+  {
+    type: 'case.reopened',
+    path: after(caseOf, 'PATCH', '', { state: 'archived' }),
+    method: 'PATCH',
+    body: { state: 'open', reference: 'Smith, again' },
+    inCase: true,
+  },
+  {
+    type: 'case.updated',
+    path: after(caseOf, 'PATCH', '', { state: 'closed' }),
+    method: 'PATCH',
+    body: { state: 'closed' },
+    inCase: true,
+  },
+  { type: 'case_kind.updated', path: kindOf, method: 'PATCH', body: { name: 'Trusts' } },
+  { type: 'case_kind.removed', path: kindOf, method: 'DELETE' },
+  { type: 'case_kind.restored', path: after(kindOf, 'DELETE'), method: 'POST', below: '/restore' },
   { type: 'customer.updated', path: customerOf, method: 'PATCH', body: { phone: null, title: 'Dr' }, inCase: true },
   { type: 'customer.removed', path: customerOf, method: 'DELETE', inCase: true },
   { type: 'customer.restored', path: after(customerOf, 'DELETE'), method: 'POST', below: '/restore', inCase: true },
@@ -95,19 +116,21 @@ const CHANGES: Write[] = [
 /** The exact fields of a snapshot. */
 const COMPANY =
   'id name time_zone phone_region terms payment_terms reminder_lead_days sender_name sender_address contact_email ' +
-  'client_contact_email client_contact_phone contact_line message_signature';
+  'client_contact_email client_contact_phone contact_line message_signature legal_name address company_number tax_number ' +
+  'currency';
 const FIELDS: Record<string, string> = {
   company: `${COMPANY} created_at updated_at`,
   adviser: 'id email name active video_provider video_account created_at updated_at removed_at',
-  case: 'id reference created_at updated_at',
-  customer: 'id case_id title first_names last_name email phone created_at updated_at removed_at',
+  case: 'id external_id reference kind_id state opened_at closed_at responsible_adviser_id created_at updated_at',
+  case_kind: 'id name created_at updated_at removed_at',
+  customer: 'id case_id external_id title first_names last_name email phone created_at updated_at removed_at',
   api_client: 'id name scopes created_at updated_at rotated_at disabled_at created_by rotated_by',
   api_key: 'id name scopes created_at expires_at revoked_at created_by',
 };
 
 /** The snapshot shows what the API shows, except what is not part of the record. */
 function assertShows(image: Image | null, shown: Image, type: string): void {
-  const { customers, last_used_at, key, client_secret, ...fields } = shown;
+  const { customers, kind, last_used_at, key, client_secret, ...fields } = shown;
   assert.ok(image, 'an image');
   assert.deepEqual(Object.keys(image), FIELDS[type]?.split(' '));
   assert.deepEqual({ ...image, ...fields }, image);

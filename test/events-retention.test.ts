@@ -22,7 +22,7 @@ const remaining = async () => Number((await app.sql<{ count: string }>('SELECT c
 
 test('the hourly end of old events reads as much as there is to delete, however long the log', async () => {
   // No ANALYZE: the tables of a new installation have none either, and event_retention never has one.
-  await app.sql('ALTER TABLE events SET (autovacuum_enabled = false)');
+  await app.sql('ALTER TABLE events_0 SET (autovacuum_enabled = false)');
   await app.sql(
     `INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'interaction.created',
@@ -30,9 +30,9 @@ test('the hourly end of old events reads as much as there is to delete, however 
        FROM generate_series(1, $2) n`,
     [OLD_EVENTS, EVENTS],
   );
-  await app.sql("SELECT brin_summarize_new_values('events_age')");
+  await app.sql("SELECT brin_summarize_new_values('events_0_age')");
   const [size] = await app.sql<{ pages: number }>(
-    `SELECT (pg_relation_size('events') / current_setting('block_size')::int)::int AS pages`,
+    `SELECT (pg_relation_size('events_0') / current_setting('block_size')::int)::int AS pages`,
   );
   const allPages = size?.pages ?? 0;
   await setUpDatabase({ owner: app.connection, roleToCreate: SERVICE_ROLE, retentionDays: 60 }, await readMigrations());
@@ -43,4 +43,29 @@ test('the hourly end of old events reads as much as there is to delete, however 
   const pagesReadInVain = await forget(OLD_EVENTS * 2);
   assert.equal(await remaining(), EVENTS - OLD_EVENTS);
   assert.ok(pagesReadInVain < allPages / 5, `${pagesReadInVain} pages of ${allPages} were read, and no event is old`);
+});
+
+test('in a log of several partitions it reads no more, and their indexes by age summarize as they grow', async () => {
+  for (let n = 0; n < 6; n++) {
+    await app.sql('SELECT close_event_partition(0)');
+    await app.sql(
+      `INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+       SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'interaction.created',
+              now() - CASE WHEN $1 AND n <= $2 THEN interval '100 days' ELSE interval '10 days' END, '{}'
+         FROM generate_series(1, 8000) n`,
+      [n === 2, OLD_EVENTS],
+    );
+  }
+  const ages = await app.sql<{ name: string; options: string[] }>(
+    `SELECT indexrelid::regclass::text AS name, c.reloptions AS options FROM event_partitions(), pg_index i
+       JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = c.relam WHERE indrelid = partition AND amname = 'brin'`,
+  );
+  for (const { name, options } of ages) {
+    assert.deepEqual(options.sort(), ['autosummarize=on', 'pages_per_range=32'], name);
+    await app.sql('SELECT brin_summarize_new_values($1::regclass)', [name]);
+  }
+  const before = await remaining();
+  const pagesRead = await forget(OLD_EVENTS * 2);
+  assert.equal(await remaining(), before - OLD_EVENTS);
+  assert.ok(pagesRead < OLD_EVENTS * 30, `${pagesRead} pages were read to delete ${OLD_EVENTS} events`);
 });

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import pino from 'pino';
 import { Database } from '../src/kernel/database/database.ts';
+import { PREVIOUS_RELEASE_MIGRATION } from '../src/kernel/schema/previous-release.ts';
 import { buildApp } from '../src/server/app.ts';
 import { caller } from './harness/http.ts';
 import { app, plain } from './harness/metrics.ts';
@@ -27,7 +28,7 @@ test('/readyz says that the service can do its work', async () => {
 });
 
 async function whileGone(taken: pg.QueryResultRow[], putBack: () => Promise<unknown>): Promise<void> {
-  assert.equal(taken.length, 1);
+  assert.ok(taken.length > 0);
   try {
     const answer = await plain('/readyz');
     assert.equal(answer.status, 503, answer.text);
@@ -40,13 +41,15 @@ async function whileGone(taken: pg.QueryResultRow[], putBack: () => Promise<unkn
   assert.equal((await plain('/readyz')).status, 200);
 }
 
-test('/readyz is not ready while the last migration is missing, but /healthz is ok', async () => {
+test('/readyz is not ready while a migration of the previous release is missing, but /healthz is ok', async () => {
   const taken = await app.sql<{ row: object }>(
-    'DELETE FROM migrations m WHERE version = (SELECT max(version) FROM migrations) RETURNING to_jsonb(m) AS row',
+    'DELETE FROM migrations m WHERE version >= $1 RETURNING to_jsonb(m) AS row',
+    [PREVIOUS_RELEASE_MIGRATION],
   );
-  await whileGone(taken, () =>
-    app.sql('INSERT INTO migrations SELECT * FROM jsonb_populate_record(NULL::migrations, $1)', [taken[0]?.row]),
-  );
+  await whileGone(taken, async () => {
+    for (const { row } of taken)
+      await app.sql('INSERT INTO migrations SELECT * FROM jsonb_populate_record(NULL::migrations, $1)', [row]);
+  });
 });
 
 test('/readyz stays ready when the next release has migrated the database', async () => {

@@ -65,6 +65,24 @@ const finish = async ({ id }: JobKey) => {
   await app.sql('UPDATE errands SET done = true WHERE id = $1', [id]);
 };
 
+test('a queue whose table has yet to be migrated does not keep another from working', async () => {
+  const company = await newCompanyId();
+  await add(company, 3);
+  const later = queueStatements({ tenantTable: 'companies', table: 'errands_later', key, open: 'NOT done' });
+  const queues = [
+    { name: 'later', key, statements: later, handle: async () => {} },
+    { name: 'errands', key, statements, handle: finish },
+  ];
+  const { connection, clock, db } = app;
+  const logger = pino({ level: 'silent' });
+  const running = new JobWorker({ db, connection, clock: clock.read, logger, queues, pollMs: 50 });
+  await running.start();
+  await until(async () => (await app.sql('SELECT 1 FROM errands WHERE NOT done')).length === 0);
+  await add(company, 1);
+  await until(async () => (await app.sql('SELECT 1 FROM errands WHERE NOT done')).length === 0);
+  await running.stop();
+});
+
 test('what is due is worked once by any number of workers, what is not due stays', async () => {
   const [one, two] = [await newCompanyId(), await newCompanyId()];
   await add(one, 30);

@@ -53,7 +53,14 @@ test('a case is opened with a reference alone', async () => {
   const opened = await ok(company.post(CASES, { reference: 'Doe, probate' }));
   assert.deepEqual(opened, {
     id: opened.id,
+    external_id: null,
     reference: 'Doe, probate',
+    kind_id: null,
+    kind: null,
+    state: 'open',
+    opened_at: NOW,
+    closed_at: null,
+    responsible_adviser_id: null,
     customers: [],
     created_at: NOW,
     updated_at: NOW,
@@ -72,7 +79,7 @@ test('a case is opened with its customers, who keep their order', async () => {
   ];
   const opened = await ok(company.post(CASES, { reference: 'Three', customers }));
   const [first, second, third] = opened.customers;
-  const common = { case_id: opened.id, created_at: NOW, updated_at: NOW };
+  const common = { case_id: opened.id, external_id: null, created_at: NOW, updated_at: NOW };
   const bare = { title: '', first_names: '', email: null, phone: null };
   assert.deepEqual(first, { id: first.id, ...common, ...jane });
   assert.deepEqual(second, { id: second.id, ...common, ...bare, last_name: 'Roe' });
@@ -134,7 +141,8 @@ test('a customer is added, read and changed; what is not sent stays, null clears
   const company = await app.company();
   const created = await addJane(company);
   const path = `${customersOf(company)}/${created.id}`;
-  assert.deepEqual(created, { id: created.id, case_id: company.caseId, ...jane, created_at: NOW, updated_at: NOW });
+  const ids = { id: created.id, case_id: company.caseId, external_id: null };
+  assert.deepEqual(created, { ...ids, ...jane, created_at: NOW, updated_at: NOW });
   assert.deepEqual(await ok(company.get(path)), created);
   app.clock.advance({ seconds: 1 });
   const married = await ok(company.patch(path, { last_name: 'Married' }));

@@ -48,6 +48,11 @@ test('a company begins with the default settings', async () => {
     client_contact_phone: null,
     contact_line: null,
     message_signature: null,
+    legal_name: null,
+    address: null,
+    company_number: null,
+    tax_number: null,
+    currency: null,
     created_at: '2026-06-01T09:00:00.000000Z',
     updated_at: '2026-06-01T09:00:00.000000Z',
   });
@@ -69,6 +74,11 @@ test('every setting can be changed, alone or together, and what is not sent stay
     client_contact_phone: '(212) 555-0100, ext. 7',
     contact_line: 'Call us to change your appointment.',
     message_signature: 'Best wishes,\nJones LLP',
+    legal_name: 'Jones & Partners LLP',
+    address: '1 High Street\nNew York',
+    company_number: 'OC301234',
+    tax_number: 'GB123456789',
+    currency: 'USD',
   };
   let expected = await ok(company.get(COMPANY));
   for (const [name, value] of Object.entries(settings)) {
@@ -98,6 +108,11 @@ const DEFAULTS = {
   client_contact_phone: null,
   contact_line: null,
   message_signature: null,
+  legal_name: null,
+  address: null,
+  company_number: null,
+  tax_number: null,
+  currency: null,
 };
 const NULLS = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, null]));
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { emailSender } from '../src/cases/appointments/messages/email.ts';
@@ -6,10 +7,13 @@ import { DeliveryError } from '../src/cases/appointments/messages/message.ts';
 import { type Sms, smsSender } from '../src/cases/appointments/messages/sms.ts';
 import { purgeTestMessages, testMessageQueue } from '../src/cases/appointments/messages/test-messages/queue.ts';
 import { JobWorker } from '../src/kernel/jobs/job-worker.ts';
+import { holdRestored } from '../src/server/restored-database.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
 import { ok, refused } from './harness/assert.ts';
 import { booking } from './harness/bodies.ts';
+import { commandOutput } from './harness/command-line.ts';
 import { mailServer, readMail } from './harness/mail-server.ts';
+import { urlOf } from './harness/service.ts';
 
 /** Test messages: what a company sends to itself to see its words arrive. */
 
@@ -190,4 +194,18 @@ test('test messages are listed newest first, in pages, to their company, and are
   clock.advance({ seconds: 1 });
   await purgeTestMessages(db, clock.read);
   assert.deepEqual(await recipients(), []);
+});
+
+test('after a restore a test that was to go out waits until it is released', async () => {
+  const company = await app.company();
+  await ok(send(company, { email: 'me@firm.example' }));
+  const restore = { id: randomUUID(), stateAt: clock.read() };
+  const found = await holdRestored({ owner: connection, clock: clock.read }, restore);
+  assert.equal(found['test-messages'], 1);
+  assert.equal(await worker.runOnce(), 0);
+  const env = { DATABASE_URL: urlOf(connection) };
+  assert.match(await commandOutput(env, 'held', 'list', '--kind', 'test-messages'), /email reminder, to me@firm/);
+  await commandOutput(env, 'held', 'release', '--kind', 'test-messages');
+  await worker.runOnce();
+  assert.equal(server.mails.length, 1);
 });

@@ -69,6 +69,31 @@ test('a migration that cannot be noted down leaves nothing either', () =>
     assert.deepEqual(await migrate(connection, [first, migration(2, 'CREATE TABLE two ()')]), ['0002_test.sql']);
   }));
 
+test('a migration outside of a transaction is completed by the next start if it was interrupted', () =>
+  withDatabase(async (connection, client) => {
+    const table = migration(1, 'CREATE TABLE one (id integer)');
+    const steps = (last: string) =>
+      migration(
+        2,
+        `-- outside of a transaction
+-- An index without a lock; built anew.
+DROP INDEX CONCURRENTLY IF EXISTS one_id;
+CREATE UNIQUE INDEX CONCURRENTLY one_id ON one (id);
+${last};
+`,
+      );
+    await client.query('CREATE TABLE one (id integer); INSERT INTO one VALUES (1), (1)');
+    const known = { ...table, sql: 'SELECT 1' };
+    await assert.rejects(migrate(connection, [known, steps('SELECT 1')]), /0002_test.sql failed: .*unique/);
+    await client.query('DELETE FROM one');
+    await assert.rejects(migrate(connection, [known, steps('SELECT 1 / 0')]), /0002_test.sql failed: division/);
+    assert.deepEqual(await migrate(connection, [known, steps('SELECT 1')]), ['0002_test.sql']);
+    assert.deepEqual(
+      (await client.query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'one_id'::regclass`)).rows,
+      [{ indisvalid: true }],
+    );
+  }));
+
 test('a migration that was edited after it had been applied is refused', () =>
   withDatabase(async (connection) => {
     await migrate(connection, [migration(1, 'CREATE TABLE one ()')]);

@@ -10,6 +10,8 @@ import { app, bookingFor, plain, type Sample, scrape, sum } from './harness/metr
 const NOT_OF_A_REQUEST = [
   'messages.due',
   'meetings.due',
+  'search.lag',
+  'search.companies_to_build',
   'webhook_deliveries.due',
   'webhook_endpoints.failing_now',
   'events.open_writers',

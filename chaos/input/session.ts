@@ -117,8 +117,10 @@ export class Session {
     const kind = KIND_BY_PATH.find(([pattern]) => pattern.test(pathname))?.[1];
     const path = fill('/cases/{caseId}/', this.#ids);
     if (kind && typeof answer.body?.deleted_at !== 'string' && pathname.startsWith(path)) {
-      // The damage may or may not have changed the meaning of the body, so nothing is expected of the record.
-      await (intactBody === undefined ? this.#forget(kind, answer) : this.#readBack(kind, intactBody, answer));
+      // The damage may or may not have changed the meaning of the body, so nothing is expected of the record. Nor of one
+      // that is named by its external id: earlier requests may have forgotten it.
+      const isKnown = intactBody !== undefined && !pathname.includes('/by-external-id/');
+      await (isKnown ? this.#readBack(kind, intactBody, answer) : this.#forget(kind, answer));
     } else if (method === 'DELETE' || pathname.startsWith(path)) {
       await this.#replaceRecord(template);
     }
@@ -215,10 +217,10 @@ const MAX_REQUESTS_PER_COMPANY = 1_500;
 
 /** The paths whose requests create or change a record. */
 const KIND_BY_PATH: [RegExp, Kind][] = [
-  [/^\/cases\/[^/]+\/address[-_]book\/entry(\/[^/]+)?$/, 'entryID'],
-  [/^\/cases\/[^/]+\/interactions(\/[^/]+)?$/, 'interactionId'],
-  [/^\/cases\/[^/]+\/invoices(\/[^/]+)?$/, 'invoiceId'],
-  [/^\/cases\/[^/]+\/appointments(\/[^/]+)?$/, 'appointmentID'],
+  [/^\/cases\/[^/]+\/address[-_]book\/entry(\/(by-external-id\/)?[^/]+)?$/, 'entryID'],
+  [/^\/cases\/[^/]+\/interactions(\/(by-external-id\/)?[^/]+)?$/, 'interactionId'],
+  [/^\/cases\/[^/]+\/invoices(\/(by-external-id\/)?[^/]+)?$/, 'invoiceId'],
+  [/^\/cases\/[^/]+\/appointments(\/(by-external-id\/)?[^/]+)?$/, 'appointmentID'],
 ];
 const PATHS: Record<Kind, string> = {
   entryID: 'address-book/entry',

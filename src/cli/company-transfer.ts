@@ -1,12 +1,11 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { showCompany } from '../company/companies/verbs.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { Type } from '../kernel/validation/type.ts';
 import { exportCompany } from '../server/company-transfer/export.ts';
-import { type HeldCounts, releaseCompany } from '../server/company-transfer/held.ts';
 import { importCompany } from '../server/company-transfer/import.ts';
-import type { Command, CommandResult, Invocation } from './command.ts';
+import { countHeld, describeHeld } from '../server/restored-database.ts';
+import type { Command, Invocation } from './command.ts';
 import { withDatabase } from './database.ts';
 import { findCompanyId } from './lookup.ts';
 import { PASSPHRASE_FLAGS, readPassphrase } from './passphrase.ts';
@@ -57,19 +56,20 @@ export const commands: Command[] = [
     argument: 'file',
     summary: 'Bring a company back from a file of "company export", with its identifiers',
     description:
-      'Nothing is sent for the company until "company release". Changes nothing if the company is there already, and ' +
+      'What is due for the company waits for "held release". Changes nothing if the company is there already, and ' +
       'refuses if it is there in another state. Needs the role that owns the tables: DATABASE_OWNER_URL, if it is set. ' +
       'If it is interrupted, run it again.',
     flags: PASSPHRASE_FLAGS,
     resultSchema: Type.Object({ ...companyResult, changed: Type.Boolean(), held: COUNTS }),
     examples: ['company import smith.zip', 'company import smith.zip --passphrase-file passphrase.txt'],
     run: (invocation) =>
-      withDatabase(invocation, async (_db, { setup: { owner } }) => {
-        const { company, tables, changed, secret_count, secretsImported, held } = await importCompany(owner, {
+      withDatabase(invocation, async (db, { setup: { owner } }) => {
+        const { company, tables, changed, secret_count, secretsImported } = await importCompany(owner, {
           file: invocation.argument,
           openSecrets: (count) => openSecrets(invocation, count),
           onProgress: invocation.terminal.showProgress,
         });
+        const held = await countHeld(db, company.id);
         const rows = rowCounts(tables);
         const leftOut = changed ? secret_count - secretsImported : 0;
         return {
@@ -78,7 +78,7 @@ export const commands: Command[] = [
             `${formatCell(company.name)} ${changed ? 'was imported' : 'is here already, and nothing was changed'}: ` +
               `${totalOf(rows)} rows.`,
             ...(totalOf(held) > 0
-              ? [`Held: ${describe(held)}. Nothing is sent until "case-records company release ${company.id}".`]
+              ? [`Held: ${describeHeld(held)}. They wait for "case-records held release --company ${company.id}".`]
               : []),
           ].join('\n'),
           note:
@@ -86,25 +86,6 @@ export const commands: Command[] = [
               ? `${secrets(leftOut)} missing: run "adviser connect" for video accounts and "webhook rotate" for webhooks.`
               : undefined,
         };
-      }),
-  },
-  {
-    name: 'company release',
-    argument: 'company',
-    summary: 'Let the messages, meetings and webhooks of an imported company go out',
-    description:
-      'Run it when the service that the company comes from sends nothing for it any more: both would send the same. ' +
-      'Needs the role that owns the tables: DATABASE_OWNER_URL, if it is set.',
-    resultSchema: Type.Object({ id: Type.String(), name: Type.String(), released: COUNTS }),
-    examples: ['company release smith'],
-    run: (invocation) =>
-      withDatabase(invocation, async (db, { setup: { owner } }): Promise<CommandResult> => {
-        const admin = { db, clock: systemClock };
-        const id = await findCompanyId(admin, invocation.argument);
-        const { name }: { name: string } = JSON.parse(await showCompany(admin, id));
-        const released = await releaseCompany(owner, id);
-        const what = totalOf(released) > 0 ? `Released: ${describe(released)}.` : 'Nothing was held.';
-        return { json: JSON.stringify({ id, name, released }), text: `${formatCell(name)}: ${what}` };
       }),
   },
 ];
@@ -131,11 +112,5 @@ const secrets = (count: number): string =>
 const rowCounts = (tables: readonly { table: string; rows: number }[]): Record<string, number> =>
   Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 
-const totalOf = (counts: Record<string, number> | HeldCounts): number =>
+const totalOf = (counts: Record<string, number>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
-
-const describe = (counts: HeldCounts): string =>
-  Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([table, count]) => `${count} ${table.replaceAll('_', ' ')}`)
-    .join(', ');

@@ -5,7 +5,12 @@ import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { systemClock } from '../kernel/time/time.ts';
-import { DataDirectoryInUse, findBundledPostgres, startBundledPostgres } from '../postgres/bundled-postgres.ts';
+import {
+  DataDirectoryInUse,
+  findBundledPostgres,
+  isSwitchUnfinished,
+  startBundledPostgres,
+} from '../postgres/bundled-postgres.ts';
 import { bundledDatabase, bundledSettings, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
 import { actUponRestore } from '../server/restored-database.ts';
 import type { Invocation } from './command.ts';
@@ -32,7 +37,7 @@ export async function acquireDatabase({
   for (;;) {
     const running = await findBundledPostgres(config.DATA_DIR);
     if (running) return { ...bundledDatabase(config, running), release };
-    if (!create && !(await exists(join(config.DATA_DIR, 'postgres')))) {
+    if (!create && !(await exists(join(config.DATA_DIR, 'postgres'))) && !(await isSwitchUnfinished(config.DATA_DIR))) {
       throw new Error(
         `There is no database in ${config.DATA_DIR} yet. Run "case-records migrate", or set DATABASE_URL.`,
       );
@@ -69,6 +74,9 @@ async function startForCommand(config: Config): Promise<AcquiredDatabase> {
 }
 
 const startedServers = new Set<() => Promise<void>>();
+
+/** Has a server stopped when the process receives a signal. */
+export const stopAtSignal = (stop: () => Promise<void>): void => void startedServers.add(stop);
 
 /** Stops the database servers that commands of this process have started, when the process receives a signal. */
 export async function stopStartedServers(): Promise<void> {

@@ -5,6 +5,11 @@ export const GROUPS: readonly Group[] = [
   { name: 'worker', summary: 'Run a worker in a process of its own', load: () => import('./worker.ts') },
   { name: 'migrate', summary: 'Bring the database up to date', load: () => import('./migrate.ts') },
   {
+    name: 'upgrade',
+    summary: 'Move the data to this version, also from an older PostgreSQL, or say before what that will do',
+    load: () => import('./upgrade.ts'),
+  },
+  {
     name: 'doctor',
     summary: 'Check settings, mail, SMS, disk, database, migrations, events, clock, video accounts and webhooks',
     load: () => import('./doctor.ts'),
@@ -13,6 +18,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'company', summary: 'Companies and their settings', load: () => import('./company.ts') },
   { name: 'adviser', summary: 'Advisers, their state and their video accounts', load: () => import('./adviser.ts') },
   { name: 'case', summary: 'Cases', load: () => import('./case.ts') },
+  { name: 'kind', summary: 'Kinds of case', load: () => import('./kind.ts') },
   { name: 'customer', summary: 'Customers of a case', load: () => import('./customer.ts') },
   { name: 'tag', summary: 'Custom tags', load: () => import('./tag.ts') },
   { name: 'template', summary: "Messages to clients in the company's own words", load: () => import('./template.ts') },
@@ -29,6 +35,7 @@ export const GROUPS: readonly Group[] = [
     summary: 'Encrypted secrets of video accounts and webhooks',
     load: () => import('./secrets.ts'),
   },
+  { name: 'search', summary: 'The index of searches', load: () => import('./search.ts') },
   { name: 'events', summary: 'Events of a company', load: () => import('./events.ts') },
   { name: 'webhook', summary: 'Webhook endpoints and their deliveries', load: () => import('./webhook.ts') },
   { name: 'backup', summary: 'Backups of the bundled database', load: () => import('./backup.ts') },

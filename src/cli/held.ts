@@ -3,7 +3,7 @@ import type { Database } from '../kernel/database/database.ts';
 import type { HeldFilter, HeldJobs } from '../kernel/jobs/held-jobs.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import { Type } from '../kernel/validation/type.ts';
-import { HELD_JOBS, type HeldCounts, holdRestored } from '../server/restored-database.ts';
+import { describeHeld, HELD_JOBS, type HeldCounts, holdRestored } from '../server/restored-database.ts';
 import {
   type Command,
   type CommandResult,
@@ -28,7 +28,7 @@ const FILTER_FLAGS: Flags = {
   },
   company: { type: 'string', placeholder: 'company', description: 'Only those of one company; by default all.' },
 };
-const WHAT = 'what was due before the database was restored from a backup';
+const WHAT = 'what was due before a restore or the import of a company';
 
 export const commands: Command[] = [
   {
@@ -70,7 +70,7 @@ export const commands: Command[] = [
       withDatabase(invocation, async (_db, { setup: { owner } }) => {
         const restore = { id: randomUUID(), stateAt: systemClock() };
         const held = await holdRestored({ owner, clock: systemClock }, restore);
-        return { json: JSON.stringify(held), text: `Held: ${describe(held)}. See "case-records held list".` };
+        return { json: JSON.stringify(held), text: `Held: ${describeHeld(held)}. See "case-records held list".` };
       }),
   },
   endCommand('release', 'Let workers do', 'Released', (jobs, db, filter) => jobs.release(db, filter)),
@@ -92,15 +92,10 @@ function endCommand(
       withHeldJobs(invocation, async (db, kinds, filter) => {
         const counts: HeldCounts = {};
         for (const jobs of kinds) counts[jobs.kind] = await end(jobs, db, filter);
-        return { json: JSON.stringify(counts), text: `${done}: ${describe(counts)}.` };
+        return { json: JSON.stringify(counts), text: `${done}: ${describeHeld(counts)}.` };
       }),
   };
 }
-
-const describe = (counts: HeldCounts): string =>
-  Object.entries(counts)
-    .map(([kind, count]) => `${count} ${kind}`)
-    .join(', ');
 
 const withHeldJobs = (
   invocation: Invocation,

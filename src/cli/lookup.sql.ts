@@ -69,6 +69,15 @@ export const cases = lookup('cases', {
   names: ['c.reference'],
 });
 
+export const caseKinds = lookup('case_kinds', {
+  inputs: { ...ofCompany, removed: 'boolean' },
+  from: 'case_kinds k',
+  where: (input) => `k.company_id = ${input.company_id} AND (k.removed_at IS NOT NULL) = ${input.removed}`,
+  id: 'k.id',
+  label: 'k.name',
+  names: ['k.name'],
+});
+
 export const customers = lookup('customers', {
   inputs: { ...ofCompany, case_id: 'uuid', removed: 'boolean' },
   from: 'customers c',

@@ -57,6 +57,11 @@ export const findAdviserId = (context: CompanyContext, word: string, { removed =
 export const findCaseId = (context: CompanyContext, word: string) =>
   unlessId(word, () => findId(context, 'case', word, sql.cases({ company_id: context.company.id, word })));
 
+export const findCaseKindId = (context: CompanyContext, word: string, { removed = false } = {}) =>
+  unlessId(word, () =>
+    findId(context, 'kind of case', word, sql.caseKinds({ company_id: context.company.id, removed, word })),
+  );
+
 export const findCustomerId = (
   context: CompanyContext,
   { caseId, word, removed = false }: { caseId: string; word: string; removed?: boolean },

@@ -56,12 +56,12 @@ export type EventPageInputs = InputValues<typeof LIST_INPUTS>;
 
 export function eventStatements(auditLogs: readonly AuditLog[]) {
   const projection = eventProjection(auditLogs);
-  const listSql = (input: Record<keyof typeof LIST_INPUTS, string>, filter: string) => `
+  const listSql = (input: Record<keyof typeof LIST_INPUTS, string>, filter: string, order = 'e.position') => `
     WITH scanned AS MATERIALIZED (
       SELECT e.position, e.type FROM events e
        WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.bound}
          AND ${filter}
-       ORDER BY e.position LIMIT CASE WHEN ${input.types} IS NULL THEN ${input.limit} ELSE ${MAX_SCANNED_EVENTS} END
+       ORDER BY ${order} LIMIT CASE WHEN ${input.types} IS NULL THEN ${input.limit} ELSE ${MAX_SCANNED_EVENTS} END
     ), matching AS (
       SELECT s.position FROM scanned s WHERE ${input.types} IS NULL OR s.type = ANY (${input.types})
        ORDER BY s.position LIMIT ${input.limit}
@@ -88,7 +88,8 @@ export function eventStatements(auditLogs: readonly AuditLog[]) {
     ofCase: read('events.of_case', {
       inputs: { ...LIST_INPUTS, case_id: 'uuid' },
       pool: 'search',
-      sql: (input) => listSql(input, `e.case_id = ${input.case_id}`),
+      // By a generic plan the planner read the events of the company in order until enough were of the case, for a second.
+      sql: (input) => listSql(input, `e.case_id = ${input.case_id}`, 'e.position + 0'),
     }),
     /** The type of the record is checked, because a caller who may read one type may not read every other. */
     ofRecord: read('events.of_record', {
@@ -173,7 +174,19 @@ export const findCase = read('events.find_case', {
   sql: (input) => `SELECT 1 FROM cases WHERE company_id = ${input.company_id} AND id = ${input.case_id}`,
 });
 
-/** Deletes at most `max` events whose retention is over. */
+/** Begins the next partition of the log if the present one is full. Fails if the log is in use for longer than a moment. */
+export const closeFullPartition = write('events.close_full_partition', {
+  inputs: {},
+  sql: () => 'SELECT close_full_event_partition() AS done',
+});
+
+/** Removes the first partitions if the retention of all their events is over. Fails as `closeFullPartition` does. */
+export const dropOldPartitions = write('events.drop_old_partitions', {
+  inputs: {},
+  sql: () => 'SELECT drop_old_event_partitions() AS done',
+});
+
+/** Deletes at most `max` events whose retention is over, unless their partition is removed soon. */
 export const purgeEvents = write('events.purge', {
   inputs: { max: 'int' },
   sql: (input) => `SELECT forget_events(${input.max})::int AS deleted`,

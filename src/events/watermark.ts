@@ -11,7 +11,7 @@ type LostPositions = { after: bigint; upTo: bigint };
 type WatermarkReads = {
   /**
    * The last watermark. It may be the position of a rolled-back write, which a crash of the database issues again, so
-   * it is valid only until a connection fails.
+   * it is valid only until a connection fails, and not at all if failures go unnoticed.
    */
   known: { position: bigint; connectionFailures: number } | undefined;
   running: Promise<Watermark> | undefined;
@@ -58,7 +58,7 @@ async function queryWatermark(db: Executor, reads: WatermarkReads): Promise<Wate
   const found = row?.position ? BigInt(row.position) : known;
   if (found === undefined) throw new UnavailableError('A change is taking long to be written. Try again later.');
   const position = known !== undefined && known > found ? known : found;
-  reads.known = { position, connectionFailures };
+  reads.known = database.noticesFailures ? { position, connectionFailures } : undefined;
   const lost = (row?.lost ?? []).map(([after, upTo]) => ({ after: BigInt(after), upTo: BigInt(upTo) }));
   return { position, lastIssued: BigInt(row?.last_issued ?? 0), lost };
 }

@@ -4,12 +4,15 @@ const RESOURCES = ['address_book', 'interactions', 'invoices', 'appointments'] a
 export const RECORD_SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
 
 /** The scopes that a company can grant to its own clients and keys. */
-export const COMPANY_SCOPES = [...RECORD_SCOPES, 'events:read', 'webhooks', 'manage', 'users'] as const;
+export const COMPANY_SCOPES = [...RECORD_SCOPES, 'cases:read', 'events:read', 'webhooks', 'manage', 'users'] as const;
 
 /** `operator` gives access to every company; only the command line grants it. */
 export const ALL_SCOPES = [...COMPANY_SCOPES, 'operator'] as const;
 
 export type Scope = (typeof ALL_SCOPES)[number];
+
+/** A scope, or several of which one is enough. */
+export type Access = Scope | readonly Scope[];
 
 /** What each scope allows, for the API documentation. */
 export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
@@ -21,6 +24,7 @@ export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'invoices:write': 'Create, change, send and cancel invoices, record and reverse payments.',
   'appointments:read': 'Read appointments and their messages.',
   'appointments:write': 'Book, change, delete and restore appointments, record their outcome, send messages again.',
+  'cases:read': 'Read cases and their customers.',
   'events:read': 'Read the history of every record, including all earlier values.',
   webhooks: 'Have all events of the company sent to a URL; requires `events:read` as well.',
   manage:

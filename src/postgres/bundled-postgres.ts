@@ -5,6 +5,7 @@ import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
 import { assertNoInterruptedRestore, isInitialised } from './data-directory.ts';
 import { type HolderRole, isHeldByCommand, lockDataDirectory } from './data-directory-lock.ts';
 import { findLeftoverServer } from './leftover-server.ts';
+import { assertNotSetAside, finishSwitch } from './major-upgrade.ts';
 import { type Postmaster, stopPostmaster } from './postmaster.ts';
 import { installedRelease } from './release.ts';
 import { connectionTo, ensureDatabase, probeServer, readSetting, type ServerConnection } from './server-connection.ts';
@@ -15,8 +16,21 @@ import { openSocketDirectory } from './socket-directory.ts';
 export { BundledPostgresError, DataDirectoryInUse } from './bundled-postgres-error.ts';
 export { restoringDirectory } from './data-directory.ts';
 export { lockDataDirectory as lockFolder } from './data-directory-lock.ts';
-export { installedRelease } from './release.ts';
-export { asServiceRole, SERVICE_ROLE, type ServerConnection } from './server-connection.ts';
+export { endLeftoverServer } from './leftover-server.ts';
+export {
+  finishSwitch,
+  isSwitchUnfinished,
+  keptDirectories,
+  keptDirectory,
+  majorOf,
+  removeKept,
+  sizeOf,
+  switchDirectories,
+  upgradingDirectory,
+} from './major-upgrade.ts';
+export { findOldRelease } from './old-release.ts';
+export { installedRelease, type Release } from './release.ts';
+export { asServiceRole, ensureDatabase, SERVICE_ROLE, type ServerConnection } from './server-connection.ts';
 export { type CopyServer, startCopy, stopLeftoverCopy } from './server-of-copy.ts';
 
 export type BundledPostgres = {
@@ -44,8 +58,12 @@ export async function startBundledPostgres(options: BundledPostgresOptions): Pro
   const directory = join(dataDir, 'postgres');
   const lock = await lockDataDirectory(dataDir, role);
   try {
+    if (await finishSwitch(dataDir)) log(`Finished an interrupted upgrade to PostgreSQL ${installed.major}`);
     const initialised = await isInitialised(directory, installed.major);
-    if (!initialised) await assertNoInterruptedRestore(dataDir);
+    if (!initialised) {
+      await assertNoInterruptedRestore(dataDir);
+      await assertNotSetAside(dataDir);
+    }
     const leftover = initialised ? await adoptLeftover(directory, settings, log) : undefined;
     const server = leftover ?? (await launchServer({ dataDir, installed, settings, log }));
     const socket = await openSocketDirectory(directory);
@@ -77,7 +95,7 @@ export async function startBundledPostgres(options: BundledPostgresOptions): Pro
   }
 }
 
-/** Archiving can only be turned on or off at the start of a server. */
+/** Archiving can only be turned on or off at the start of a server. A killed upgrade leaves a read-only server. */
 async function adoptLeftover(
   directory: string,
   { archive_mode = 'off' }: Record<string, string>,
@@ -86,8 +104,12 @@ async function adoptLeftover(
   const leftover = await findLeftoverServer(directory, log);
   if (!leftover) return undefined;
   const socket = await openSocketDirectory(directory);
-  const current = await readSetting(connectionTo(socket.host, 'postgres'), 'archive_mode').finally(socket.close);
-  if (current === archive_mode) return leftover;
+  const connection = connectionTo(socket.host, 'postgres');
+  const [archiving, readOnly] = await Promise.all([
+    readSetting(connection, 'archive_mode'),
+    readSetting(connection, 'default_transaction_read_only'),
+  ]).finally(socket.close);
+  if (archiving === archive_mode && readOnly === 'off') return leftover;
   await stopPostmaster(leftover);
   return undefined;
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { chown, lchown, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chown, lchown, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '../kernel/durable-file.ts';
-import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
+import { BundledPostgresError } from './bundled-postgres-error.ts';
+import { majorOf } from './major-upgrade.ts';
 import { type Installation, runProgram } from './server-program.ts';
 import type { ServerUser } from './server-user.ts';
 
@@ -43,12 +44,16 @@ export async function isInitialised(directory: string, major: string): Promise<b
       `${directory} belongs to the user with id ${stats.uid}: start the service as that user or as root.`,
     );
   }
-  const version = await readVersion(directory);
+  const version = await majorOf(directory);
   if (version === major) return true;
   if (version) {
     throw new BundledPostgresError(
-      `${directory} holds data of PostgreSQL ${version}, but the bundled PostgreSQL is version ${major}: ` +
-        'move the data with pg_dump, or set DATABASE_URL to a server of that version.',
+      Number(version) < Number(major)
+        ? `${directory} holds data of PostgreSQL ${version}, and this version of the service has ${major}. Run ` +
+            '"case-records upgrade": it moves the data and keeps the old folder. "case-records upgrade --check" says ' +
+            'before what will happen.'
+        : `${directory} holds data of PostgreSQL ${version}, and this version of the service has only ${major}. ` +
+            'Run a newer version of the service.',
     );
   }
   if ((await readdir(directory)).length > 0) {
@@ -57,15 +62,6 @@ export async function isInitialised(directory: string, major: string): Promise<b
     );
   }
   return false;
-}
-
-async function readVersion(directory: string): Promise<string | undefined> {
-  try {
-    return (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Runs initdb in a draft directory and renames it at the end, so that an incomplete database is never used. */

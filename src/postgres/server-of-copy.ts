@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { BundledPostgresError } from './bundled-postgres-error.ts';
 import { adoptPostmaster, isPostmasterOf, readPostmasterFile, stopPostmaster } from './postmaster.ts';
-import { installedRelease } from './release.ts';
+import { installedRelease, type Release } from './release.ts';
 import { connectionTo, type ServerConnection } from './server-connection.ts';
 import { launchServer } from './server-launch.ts';
 import { openSocketDirectory } from './socket-directory.ts';
@@ -13,6 +13,8 @@ type CopyOptions = {
   /** The folder for the server's log. */
   logFolder: string;
   directory: string;
+  /** The programs, if they are not the installed ones. */
+  release?: Release;
   settings: Record<string, string>;
   /** Called about once a second until the server is ready. */
   onWait?: () => Promise<void>;
@@ -24,8 +26,9 @@ const WAIT_INTERVAL_MS = 1_000;
 const RECOVERY_SETTINGS = { hot_standby: 'off', log_startup_progress_interval: '1s' };
 
 /** Starts a server on the copy and waits until its recovery has ended. */
-export async function startCopy({ logFolder, directory, settings, onWait }: CopyOptions): Promise<CopyServer> {
-  const installed = await installedRelease();
+export async function startCopy(options: CopyOptions): Promise<CopyServer> {
+  const { logFolder, directory, release, settings, onWait } = options;
+  const installed = release ?? (await installedRelease());
   const socket = await openSocketDirectory(directory);
   const connection = connectionTo(socket.host);
   const all = { ...RECOVERY_SETTINGS, ...settings };

@@ -3,8 +3,12 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { backupGauge } from '../backup/metrics.ts';
+import { companyEntryRoutes } from '../cases/address-book/company-list/routes.ts';
+import { entryExternalIdRoutes } from '../cases/address-book/external-ids.routes.ts';
 import { entryLifecycleRoutes } from '../cases/address-book/lifecycle.routes.ts';
 import { addressBookRoutes } from '../cases/address-book/routes.ts';
+import { companyAppointmentRoutes } from '../cases/appointments/company-list/routes.ts';
+import { appointmentExternalIdRoutes } from '../cases/appointments/external-ids.routes.ts';
 import { appointmentLifecycleRoutes } from '../cases/appointments/lifecycle.routes.ts';
 import { videoAccountRoutes } from '../cases/appointments/meetings/accounts/routes.ts';
 import { meetingRoutes } from '../cases/appointments/meetings/routes.ts';
@@ -12,11 +16,17 @@ import { messageRoutes } from '../cases/appointments/messages/routes.ts';
 import { templateRoutes } from '../cases/appointments/messages/templates/routes.ts';
 import { APPOINTMENT_GAUGES } from '../cases/appointments/metrics.ts';
 import { appointmentRoutes } from '../cases/appointments/routes.ts';
+import { companyInteractionRoutes } from '../cases/interactions/company-list/routes.ts';
+import { interactionExternalIdRoutes } from '../cases/interactions/external-ids.routes.ts';
 import { interactionLifecycleRoutes } from '../cases/interactions/lifecycle.routes.ts';
 import { interactionRoutes } from '../cases/interactions/routes.ts';
+import { companyInvoiceRoutes } from '../cases/invoices/company-list/routes.ts';
+import { invoiceExternalIdRoutes } from '../cases/invoices/external-ids.routes.ts';
 import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
+import { timelineRoutes } from '../cases/timeline/routes.ts';
+import { caseOverviewRoutes } from '../company/cases/overview.routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
 import { recordLastUsed } from '../company/credentials/last-used.sql.ts';
 import { LastUsedRecorder } from '../company/credentials/last-used.ts';
@@ -37,6 +47,7 @@ import { docsPages } from '../http/openapi/docs-pages.ts';
 import { openapi } from '../http/openapi/openapi.ts';
 import { rawBodies } from '../http/operation/body.ts';
 import { EtagRegistry } from '../http/operation/etag.ts';
+import { Exports } from '../http/operation/exports.ts';
 import { onClientError, onFrameworkError, problems } from '../http/operation/problems.ts';
 import { authentication } from '../http/plugins/authentication.ts';
 import { callerAddresses, type TrustedProxies } from '../http/plugins/caller-address.ts';
@@ -44,7 +55,7 @@ import { crossOrigin } from '../http/plugins/cors.ts';
 import { Evictions } from '../http/plugins/evictions.ts';
 import { FixedWindowCounter } from '../http/plugins/fixed-window-counter.ts';
 import { gracefulShutdown } from '../http/plugins/graceful-shutdown.ts';
-import { health } from '../http/plugins/health.ts';
+import { health, lastMigrationOf } from '../http/plugins/health.ts';
 import { homePage } from '../http/plugins/home-page.ts';
 import { limitConcurrency } from '../http/plugins/load-shedding.ts';
 import { type GatherMetrics, metrics } from '../http/plugins/metrics.ts';
@@ -61,6 +72,8 @@ import { type Migration, readMigrations } from '../kernel/schema/migrations.ts';
 import type { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { phoneLibrary } from '../kernel/validation/phone.ts';
+import { SEARCH_GAUGES } from '../search/metrics.ts';
+import { searchRoutes } from '../search/routes.ts';
 import { deliveryRoutes } from '../webhooks/deliveries/routes.ts';
 import { endpointRoutes } from '../webhooks/endpoints/routes.ts';
 import { WEBHOOK_GAUGES } from '../webhooks/metrics.ts';
@@ -70,7 +83,9 @@ export type AppOptions = {
   db: Database;
   clock: Clock;
   logger: Logger;
+  /** The migrations of this release, and the last one that it cannot do without. */
   migrations?: Migration[];
+  requiredMigration?: number | undefined;
   /** Whether the service has finished its start; until then `/readyz` is not ready. */
   isStarted?: () => boolean;
   /** Counters of the worker in the same process. */
@@ -115,7 +130,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     db,
     clock,
     logger,
-    migrations,
+    migrations = await readMigrations(),
+    requiredMigration,
     isStarted = () => true,
     counters,
     secrets,
@@ -155,7 +171,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   routeConfig(app);
   requestLog(app, logger);
   securityHeaders(app);
-  problems(app);
+  const lastMigration = migrations.at(-1)?.version ?? 0;
+  problems(app, async () => (await lastMigrationOf(db)) < lastMigration);
   rawBodies(app, bodies);
   gracefulShutdown(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
@@ -181,29 +198,45 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryCounters: counters ?? new DeliveryCounters(),
     gatherMetrics,
     held: { bodies, responses, evictions },
-    gauges: [...APPOINTMENT_GAUGES, ...WEBHOOK_GAUGES, ...eventGauges(stallMonitor), backupGauge(backupFolder)],
+    gauges: [
+      ...APPOINTMENT_GAUGES,
+      ...SEARCH_GAUGES,
+      ...WEBHOOK_GAUGES,
+      ...eventGauges(stallMonitor),
+      backupGauge(backupFolder),
+    ],
   });
-  const required = migrations ?? (await readMigrations());
-  const isReady = health(app, { db, clock, migrations: required, isStarted, logStalledSeconds });
+  const isReady = health(app, { db, clock, requiredMigration, isStarted, logStalledSeconds });
   homePage(app, { version: packageJson.version, docs, publicUrl, isReady });
   const records = new EtagRegistry();
   await openapi(app, packageJson.version, records);
 
-  const services = { db, clock, records };
+  const services = { db, clock, records, exports: new Exports() };
   await app.register(async (cases) => {
     addressBookRoutes(cases, services);
     entryLifecycleRoutes(cases, services);
+    entryExternalIdRoutes(cases, services);
+    companyEntryRoutes(cases, services);
     interactionRoutes(cases, services);
     interactionLifecycleRoutes(cases, services);
+    interactionExternalIdRoutes(cases, services);
+    companyInteractionRoutes(cases, services);
     invoiceRoutes(cases, services);
     invoiceLifecycleRoutes(cases, services);
+    invoiceExternalIdRoutes(cases, services);
+    companyInvoiceRoutes(cases, services);
     paymentRoutes(cases, services);
     appointmentRoutes(cases, services);
     appointmentLifecycleRoutes(cases, services);
+    appointmentExternalIdRoutes(cases, services);
+    companyAppointmentRoutes(cases, services);
     messageRoutes(cases, services);
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
+    caseOverviewRoutes(cases, services);
+    timelineRoutes(cases, services);
   });
+  await app.register(async (search) => searchRoutes(search, services));
   const recoveries = new Recoveries(db, clock, logger);
   app.addHook('onClose', () => recoveries.settled());
   const people = { ...services, siteOf, secrets, challenges: new Challenges(db, clock) };

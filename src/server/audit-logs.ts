@@ -5,6 +5,7 @@ import { templateAudit } from '../cases/appointments/messages/templates/statemen
 import { interactionAudit } from '../cases/interactions/audit.sql.ts';
 import { invoiceAudit } from '../cases/invoices/audit.sql.ts';
 import { adviserAudit } from '../company/advisers/audit.sql.ts';
+import { caseKindAudit } from '../company/case-kinds/statements.sql.ts';
 import { caseAudit } from '../company/cases/statements.sql.ts';
 import { companyAudit } from '../company/companies/statements.sql.ts';
 import { clientAudit } from '../company/credentials/clients/statements.sql.ts';
@@ -20,6 +21,7 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   adviserAudit,
   appointmentAudit,
   caseAudit,
+  caseKindAudit,
   clientAudit,
   companyAudit,
   customerAudit,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { connectClient } from '../kernel/database/connect.ts';
 import type { Connection } from '../kernel/database/database.ts';
-import { COMPANY_TABLES, type CompanyTable } from './company-tables.ts';
+import { COMPANY_TABLES, type CompanyTable, DERIVED_TABLES } from './company-tables.ts';
 
 /** Removes a company with everything that belongs to it. Only the owner of the tables may do so. */
 
@@ -64,7 +64,7 @@ async function removeRows(client: pg.Client, companyId: string, options: Removal
       maxBatchRows,
       where: 'AND resend_of IS NOT NULL ORDER BY created_at DESC, id DESC',
     });
-    for (const table of COMPANY_TABLES) {
+    for (const table of [...DERIVED_TABLES, ...COMPANY_TABLES]) {
       await onTable?.(table);
       await deleteRows(client, table, companyId, { maxBatchRows });
     }
@@ -85,13 +85,15 @@ async function removeRows(client: pg.Client, companyId: string, options: Removal
 
 async function deleteRows(
   client: pg.Client,
-  table: CompanyTable,
+  table: CompanyTable | (typeof DERIVED_TABLES)[number],
   companyId: string,
   { maxBatchRows, where = '' }: { maxBatchRows: number; where?: string },
 ): Promise<void> {
   for (;;) {
-    const rows = `SELECT ctid FROM ${table} WHERE company_id = $1 ${where} LIMIT ${maxBatchRows}`;
-    const { rowCount } = await client.query(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${rows}))`, [companyId]);
+    // Another row has the same ctid in each partition of the event log, so events are named by their key.
+    const [column, key] = table === 'events' ? ['position', 'company_id = $1 AND position'] : ['ctid', 'ctid'];
+    const rows = `SELECT ${column} FROM ${table} WHERE company_id = $1 ${where} LIMIT ${maxBatchRows}`;
+    const { rowCount } = await client.query(`DELETE FROM ${table} WHERE ${key} = ANY (ARRAY(${rows}))`, [companyId]);
     if ((rowCount ?? 0) < maxBatchRows) return;
   }
 }

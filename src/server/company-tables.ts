@@ -1,5 +1,11 @@
 /**
- * Every table with rows of companies. Messages, webhooks and credentials come first, so that nothing is sent and no
+ * Tables whose rows are made from those of other tables. They are removed first and never exported. Without its
+ * progress a company is not indexed, so no worker adds documents to those that are deleted.
+ */
+export const DERIVED_TABLES = ['search_progress', 'search_documents'] as const;
+
+/**
+ * Every other table with rows of companies. Messages, webhooks and credentials come first, so that nothing is sent and no
  * caller writes any more; the others come before the tables that they refer to. Removal follows this order, export and
  * import the reverse. A test compares the list with the database.
  */
@@ -30,6 +36,7 @@ export const COMPANY_TABLES = [
   'addresses',
   'customers',
   'cases',
+  'case_kinds',
   'advisers',
   'custom_tags',
   'events',
@@ -43,6 +50,8 @@ type TableTraits = {
   circular?: readonly string[];
   /** SQL: the order in which no row refers to a later one; by default the primary key. */
   order?: string;
+  /** SQL by column: the value, from other columns of the row, that an import stores if an older file lacks the column. */
+  filled?: Readonly<Record<string, string>>;
   /** Whether old rows are deleted after a time. */
   isPruned?: true;
   /** Whether callers are authenticated by it. */
@@ -64,6 +73,7 @@ export const TABLE_TRAITS: Readonly<Partial<Record<CompanyTable, TableTraits>>> 
   webhook_endpoints: { openJob: 'true', isPruned: true },
   meetings: { openJob: `state = 'pending'` },
   advisers: { circular: ['video_provider', 'video_account_id'] },
+  cases: { filled: { opened_at: 'created_at' } },
   tokens: { isCredential: true, isPruned: true },
   client_rotations: { isCredential: true },
   clients: { isCredential: true },

@@ -6,9 +6,10 @@ import { IDEMPOTENCY_GRANTS } from '../http/operation/grants.ts';
 import { type Grant, MIGRATION_GRANTS } from '../kernel/schema/grants.ts';
 import type { Migration } from '../kernel/schema/migrations.ts';
 import { type SchemaSetup, setUpSchema } from '../kernel/schema/setup.ts';
+import { SEARCH_GRANTS } from '../search/grants.ts';
 import { WEBHOOK_GRANTS } from '../webhooks/grants.ts';
 
-export type DatabaseSetup = Pick<SchemaSetup, 'owner' | 'service' | 'roleToCreate'> & {
+export type DatabaseSetup = Pick<SchemaSetup, 'owner' | 'service' | 'roleToCreate' | 'mayLackMigrations'> & {
   /** For how many days events are kept. */
   retentionDays?: number | undefined;
 };
@@ -20,6 +21,7 @@ export const GRANTS: readonly Grant[] = [
   ...EVENT_GRANTS,
   ...IDEMPOTENCY_GRANTS,
   ...MIGRATION_GRANTS,
+  ...SEARCH_GRANTS,
   ...WEBHOOK_GRANTS,
 ];
 

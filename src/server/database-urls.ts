@@ -13,9 +13,10 @@ export type DatabaseAccess = { connection: Connection; setup: DatabaseSetup };
 
 /** Returns the operator's PostgreSQL; undefined if DATABASE_URL is not set. */
 export function externalDatabase(config: Config): DatabaseAccess | undefined {
-  const { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, EVENT_RETENTION_DAYS: retentionDays } = config;
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATABASE_OWNER_URL: ownerUrl } = config;
   if (url === undefined) return undefined;
-  const connection = { connectionString: url };
+  const retentionDays = config.EVENT_RETENTION_DAYS;
+  const connection = { connectionString: url, directUrl };
   if (ownerUrl === undefined) return { connection, setup: { owner: connection, retentionDays } };
   return { connection, setup: { owner: { connectionString: ownerUrl }, service: connection, retentionDays } };
 }

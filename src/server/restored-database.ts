@@ -7,7 +7,7 @@ import type { HeldJobs } from '../kernel/jobs/held-jobs.ts';
 import type { Clock } from '../kernel/time/time.ts';
 import { queueRestoredEvents, WEBHOOK_HELD_JOBS } from '../webhooks/held.ts';
 
-/** Everything that a restored database could do a second time. */
+/** Everything that a restored database, or an imported company, could do a second time. */
 export const HELD_JOBS: readonly HeldJobs[] = [...APPOINTMENT_HELD_JOBS, ...WEBHOOK_HELD_JOBS];
 
 type RestoredDatabase = {
@@ -18,6 +18,18 @@ type RestoredDatabase = {
 
 /** How many jobs of each kind are held. */
 export type HeldCounts = Record<string, number>;
+
+/** Returns how many jobs of a company are held. */
+export async function countHeld(db: Database, companyId: string): Promise<HeldCounts> {
+  const counts: HeldCounts = {};
+  for (const { kind, list } of HELD_JOBS) counts[kind] = (await list(db, { companyId, limit: 1 })).total;
+  return counts;
+}
+
+export const describeHeld = (counts: HeldCounts): string =>
+  Object.entries(counts)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
 
 /**
  * Acts upon the mark of a restored data directory, before anything else uses the database. The mark is removed at the

@@ -4,7 +4,7 @@ import { linkAddress } from '../company/credentials/links/verbs.ts';
 import { createDemoLink, ensureDemo } from '../company/demo.ts';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
-import { readMigrations } from '../kernel/schema/migrations.ts';
+import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { systemClock } from '../kernel/time/time.ts';
@@ -34,8 +34,11 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const bundled = config.DATABASE_URL === undefined;
     const { connection, setup, failed } = await openDatabase(config, logger, cleanups);
     await requireSafeServer(setup.owner);
-    const migrations = await setUpDatabase(setup, await readMigrations());
+    const known = await readMigrations();
+    const migrations = await setUpDatabase({ ...setup, mayLackMigrations: true }, known);
     if (migrations.length > 0) logger.info({ migrations }, 'migrated');
+    const missing = await pendingMigrations(setup.owner, known);
+    if (missing.length > 0) logger.warn({ missing }, 'migrations are missing: run "case-records migrate"');
     if (bundled) {
       const restored = await actUponRestore({ dataDir: config.DATA_DIR, owner: setup.owner, clock: systemClock });
       if (restored) logger.warn(restored, 'restored from a backup; what was due waits: run "case-records held list"');

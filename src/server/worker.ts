@@ -14,6 +14,7 @@ import { purgeTestMessages, testMessageQueue } from '../cases/appointments/messa
 import { linkQueue } from '../company/credentials/links/queue.ts';
 import { purgeLinks } from '../company/credentials/links/verbs.ts';
 import { type Config, siteUrl } from '../config.ts';
+import { closeFullEventPartition } from '../events/partitions.ts';
 import { purgeOldEvents } from '../events/retention.ts';
 import { purgeExpiredResponses } from '../http/operation/response-retention.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
@@ -24,6 +25,7 @@ import { JobWorker } from '../kernel/jobs/job-worker.ts';
 import { HOUR_MS, periodically } from '../kernel/periodic.ts';
 import { SecretBox } from '../kernel/secret-box.ts';
 import type { Clock } from '../kernel/time/time.ts';
+import { indexContinuously } from '../search/indexer.ts';
 import { webhookQueues } from '../webhooks/queues.ts';
 import { purgeEnded } from '../webhooks/retention.ts';
 import { AUDIT_LOGS } from './audit-logs.ts';
@@ -79,6 +81,13 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   ];
   await Promise.all(workers.map((worker) => worker.start()));
   const stopTransactionWatch = watchHalfSentTransactions(db, logger);
+  const stopIndexing = indexContinuously({ db, logger });
+  const stopEventPartitions = periodically({
+    intervalMs: HOUR_MS,
+    work: () => closeFullEventPartition(db),
+    logger,
+    failureMessage: 'failed to begin a partition of the event log; the full one is used for another hour',
+  });
   const stopEventRetention = periodically({
     intervalMs: HOUR_MS,
     work: (signal) => purgeOldEvents(db, signal),
@@ -112,6 +121,8 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
     await stopTransactionWatch();
+    await stopIndexing();
+    await stopEventPartitions();
     await stopEventRetention();
     await stopWebhookRetention();
     await stopTestRetention();

@@ -20,6 +20,16 @@ export const alerts = heldStatements({
   description: `j.kind || ', endpoint ' || ${url}`,
 });
 
+/** An endpoint is itself the job that turns events into deliveries. Only imports hold it. */
+export const endpoints = heldStatements({
+  kind: 'endpoints',
+  table: 'webhook_endpoints',
+  tenantTable: 'companies',
+  open: 'true',
+  due: 'j.created_at',
+  description: 'j.url',
+});
+
 /** The endpoints with events that have not become deliveries. */
 export const findEndpointsBehind = read('webhook_endpoints.behind', {
   inputs: {},
@@ -41,7 +51,7 @@ export const lockEndpointsWithHeld = write('webhook_endpoints.lock_with_held', {
   inputs: COMPANY_INPUTS,
   sql: (input) => `
     SELECT 1 FROM webhook_endpoints w
-     WHERE ${ofCompany('w', input)} AND EXISTS (
+     WHERE ${ofCompany('w', input, 'companies')} AND EXISTS (
        SELECT 1 FROM webhook_deliveries j
         WHERE j.company_id = w.company_id AND j.endpoint_id = w.id AND ${OPEN} AND ${isHeld('j')})
      ORDER BY w.company_id, w.id FOR NO KEY UPDATE`,
@@ -52,7 +62,7 @@ export const dropDeliveries = write('webhook_deliveries.drop_held', {
   sql: (input) => `
     WITH dropped AS (
       UPDATE webhook_deliveries j SET state = 'dropped', ready = false, ended_at = ${input.now}, lease_until = NULL
-       WHERE ${OPEN} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+       WHERE ${OPEN} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });
@@ -63,7 +73,7 @@ export const readyFirstDeliveries = write('webhook_deliveries.ready_first', {
   sql: (input) => `
     UPDATE webhook_deliveries d SET ready = true
       FROM (SELECT DISTINCT ON (j.company_id, j.endpoint_id, j.record_id) j.company_id, j.endpoint_id, j.id
-              FROM webhook_deliveries j WHERE ${OPEN} AND j.position IS NOT NULL AND ${ofCompany('j', input)}
+              FROM webhook_deliveries j WHERE ${OPEN} AND j.position IS NOT NULL AND ${ofCompany('j', input, 'companies')}
              ORDER BY j.company_id, j.endpoint_id, j.record_id, j.position, j.id) f
      WHERE d.company_id = f.company_id AND d.endpoint_id = f.endpoint_id AND d.id = f.id AND NOT d.ready`,
 });
@@ -74,7 +84,18 @@ export const dropAlerts = write('webhook_notices.drop_held', {
     WITH dropped AS (
       UPDATE webhook_notices j
          SET state = 'untold', ended_at = ${input.now}, lease_until = NULL, last_error = ${input.reason}
-       WHERE ${OPEN} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+       WHERE ${OPEN} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM dropped`,
+});
+
+/** The endpoints go on with the events after the watermark. */
+export const dropEndpoints = write('webhook_endpoints.drop_held', {
+  inputs: { ...COMPANY_INPUTS, watermark: 'bigint' },
+  sql: (input) => `
+    WITH dropped AS (
+      UPDATE webhook_endpoints j SET lease_until = NULL, position = greatest(j.position, ${input.watermark})
+       WHERE ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });

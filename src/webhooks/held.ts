@@ -1,10 +1,11 @@
+import { readWatermark } from '../events/watermark.ts';
 import type { Database } from '../kernel/database/database.ts';
 import { countOf, DROPPED, type HeldJobs, heldJobs } from '../kernel/jobs/held-jobs.ts';
 import { type Instant, toSql } from '../kernel/time/time.ts';
 import { fanOut } from './fan-out.sql.ts';
 import * as sql from './held.sql.ts';
 
-/** Webhooks, and mails about them, that wait for an operator after a restore. */
+/** Webhooks, mails about them, and imported endpoints that wait for an operator. */
 export const WEBHOOK_HELD_JOBS: readonly HeldJobs[] = [
   heldJobs('webhooks', sql.deliveries, (db, { companyId }, now) =>
     db.transaction(async (tx) => {
@@ -17,6 +18,14 @@ export const WEBHOOK_HELD_JOBS: readonly HeldJobs[] = [
   heldJobs('alerts', sql.alerts, (db, { companyId }, now) =>
     countOf(db, sql.dropAlerts({ company_id: companyId, reason: DROPPED, now: toSql(now) })),
   ),
+  {
+    ...heldJobs('endpoints', sql.endpoints, async (db, { companyId }) => {
+      const { position } = await readWatermark(db);
+      return countOf(db, sql.dropEndpoints({ company_id: companyId, watermark: position.toString() }));
+    }),
+    // Their events became deliveries, which wait instead; new events are delivered.
+    hold: async () => 0,
+  },
 ];
 
 const BATCH_SIZE = 500;

@@ -83,6 +83,8 @@ export type TestApp = {
 };
 
 type DatabaseSettings = {
+  /** A database that the test has made; by default a new one at today's schema. It is dropped at the end. */
+  database?: string;
   /** The port of a proxy between the app and the database. */
   port?: number;
   responseTimeoutMs?: number;
@@ -92,12 +94,12 @@ type DatabaseSettings = {
 /** Starts the real app on a port and a database of its own. Both are closed when the test file ends. */
 export async function startApp(
   options: Partial<AppOptions> = {},
-  { port, ...limits }: DatabaseSettings = {},
+  { port, database: made, ...limits }: DatabaseSettings = {},
 ): Promise<TestApp> {
   const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
   if (!server) throw new Error('Run the tests with npm test, which starts the database.');
-  const database = `test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `CREATE DATABASE ${database} TEMPLATE template`);
+  const database = made ?? `test_${randomBytes(6).toString('hex')}`;
+  if (made === undefined) await administer(server, `CREATE DATABASE ${database} TEMPLATE template`);
   const connection = { ...server, database };
   const clock = new TestClock();
   // The app has the same rights as in production. Tests read and change the database as its owner.

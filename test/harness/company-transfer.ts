@@ -58,6 +58,14 @@ export async function fillCompany(app: TestApp, company: TestCompany): Promise<{
     [companyId],
   );
   await app.sql(
+    `WITH k AS (
+       INSERT INTO case_kinds (company_id, id, name, created_at, updated_at)
+       VALUES ($1, gen_random_uuid(), 'Wills', now(), now()) RETURNING id)
+     UPDATE cases SET kind_id = k.id, responsible_adviser_id = $2, external_id = 'crm/1' FROM k
+      WHERE company_id = $1 AND cases.id = $3`,
+    [companyId, adviser.id, company.caseId],
+  );
+  await app.sql(
     `INSERT INTO webhook_notices (company_id, endpoint_id, id, kind, state, due_at)
      VALUES ($1, $2, gen_random_uuid(), 'failing', 'waiting', now())`,
     [companyId, endpoint.id],

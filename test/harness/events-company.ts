@@ -40,6 +40,7 @@ export const caseOf = ({ caseId }: TestCompany) => `/manage/cases/${caseId}`;
 export const made = (list: string, body: unknown) => async (company: TestCompany) =>
   `${list}/${(await ok(company.post(list, body))).id}`;
 export const clientOf = made('/manage/clients', { name: 'website', scopes: ['invoices:read'] });
+export const kindOf = made('/manage/case-kinds', { name: 'Wills' });
 export const otherKeyOf = made('/manage/keys', { name: 'export', scopes: ['invoices:read'] });
 /** Makes a record and sends a request to a path below it first. */
 export const after =

@@ -67,8 +67,23 @@ export const MAKERS: Record<string, Maker> = {
     }),
   messageId: async (company, { caseId, appointmentID }) =>
     found(company, `/cases/${caseId}/appointments/${appointmentID}/messages`, '0'),
+  externalId: async (company, ids) => {
+    const id = randomUUID();
+    const { caseId, customerId, entryID, interactionId, invoiceId, appointmentID } = ids;
+    const below = `/cases/${caseId}`;
+    for (const path of [
+      ...[`/manage${below}`, `/manage${below}/customers/${customerId}`, `${below}/address-book/entry/${entryID}`],
+      ...[`${below}/interactions/${interactionId}`, `${below}/invoices/${invoiceId}`],
+      `${below}/appointments/${appointmentID}`,
+    ]) {
+      const answer = await company.send('PUT', `${path}/external-id`, { external_id: id });
+      assert.equal(answer.status, 200, answer.text);
+    }
+    return id;
+  },
   adviserId: async (company) =>
     made(company, '/manage/advisers', { email: `${randomUUID()}@firm.example`, name: 'Further' }),
+  kindId: async (company) => made(company, '/manage/case-kinds', { name: randomUUID() }),
   clientId: async (company) => made(company, '/manage/clients', { name: 'further', scopes: ['invoices:read'] }),
   keyId: async (company) => made(company, '/manage/keys', { name: 'further', scopes: ['invoices:read'] }),
   userId: async (company) =>

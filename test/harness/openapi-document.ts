@@ -69,8 +69,10 @@ function complete(operation: Operation): void {
   const { default: common, ...responses } = operation.responses;
   for (const status of COMMON_STATUSES) if (common) responses[status] ??= common;
   operation.responses = responses;
-  const scope = operation.security?.find((scheme) => 'oauth2' in scheme)?.oauth2?.[0] ?? 'operator';
-  for (const scheme of operation.security ?? []) if (scheme.bearer) scheme.bearer = [scope];
+  const scopes = (operation.security ?? []).flatMap(({ oauth2 = [] }) => oauth2);
+  // One of these scopes is enough.
+  for (const scheme of operation.security ?? [])
+    if (scheme.bearer) scheme.bearer = scopes.length > 0 ? scopes : ['operator'];
 }
 
 /** POST of an appointment is an alternative of two operations, and its body decides between them. */

@@ -24,6 +24,7 @@ const GROUPS: Record<string, TestGroup> = {
   },
   batching: { files: ['batching', 'list-batching', 'lists', 'contention'], shared: ['batching-kinds'] },
   client: { files: ['client', 'idempotency', 'etag'] },
+  'company-lists': { files: ['company-lists'], shared: ['company-lists'] },
   events: { files: ['events', 'event-log-faults'], shared: ['events-company'] },
   interactions: { files: ['interactions', 'lifecycle-interactions'], shared: ['interactions'] },
   invoices: {
@@ -34,6 +35,7 @@ const GROUPS: Record<string, TestGroup> = {
   meetings: { files: ['meetings'], shared: ['meetings'] },
   messages: { files: ['messages'], shared: ['messages-sending'] },
   requests: { files: ['requests', 'hardening', 'limits'], shared: ['requests'] },
+  search: { files: ['search', 'timeline', 'case-overview'], shared: ['search'] },
   // Checks every statement that its process has declared.
   statements: { files: ['statements'] },
   'tenant-isolation': { files: ['tenant-isolation'], shared: ['tenant-isolation'] },

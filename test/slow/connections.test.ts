@@ -260,7 +260,11 @@ test('what ends a connection is told by its code: the system, the resolver, TLS 
 
 test('a connection whose settings cannot be made is not left open', async () => {
   const name = 'case-records test settings';
-  const client = new PrimaryClient({ ...app.connection, application_name: name, sessionSql: 'SELECT 1 / 0' });
+  const client = new PrimaryClient({
+    ...app.connection,
+    application_name: name,
+    firstStatement: { text: 'SELECT 1 / 0' },
+  });
   await assert.rejects(client.connect(), /division by zero/);
   const open = () => app.sql('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [name]);
   for (let i = 0; i < 500 && (await open()).length > 0; i++) await new Promise(setImmediate);

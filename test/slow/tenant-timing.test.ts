@@ -6,8 +6,8 @@ import { app, neverWas, own, type Route, routes, stranger, theirs } from '../har
 
 // The name of a message is the same for every company, so it identifies no record of one.
 const READS = routes.filter(
-  ({ method, template, scope, params }) =>
-    method === 'GET' && /\}$/.test(template) && scope !== 'operator' && params.length > 0,
+  ({ method, template, scopes, params }) =>
+    method === 'GET' && /\}$/.test(template) && !scopes.includes('operator') && params.length > 0,
 );
 const ROUNDS = 150;
 const MAX_MEASUREMENTS = 3;

@@ -187,6 +187,8 @@ export type AddressBookEntry = {
   id: string;
   entity_id: 'person';
   data: Person;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -196,9 +198,37 @@ export type Deleted = {
   deleted_at: string;
 };
 
+export type ExternalIdBody = {
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+};
+
+export type ExternalId = {
+  id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+};
+
+export type CaseOfRecord = {
+  id: string;
+  reference: string;
+};
+
+export type CompanyEntry = {
+  id: string;
+  entity_id: 'person';
+  data: Person;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  created_at: string;
+  updated_at: string;
+  address: Address;
+  case: CaseOfRecord;
+};
+
 export type InteractionType = 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other';
 
-export type Interaction = {
+export type ListedInteraction = {
   id: string;
   /** Kind of contact; case-sensitive. */
   type: InteractionType;
@@ -233,6 +263,46 @@ export type InteractionRecord = {
   recipient: string;
   customer_case_id: string;
   when: string;
+};
+
+export type Interaction = {
+  id: string;
+  /** Kind of contact; case-sensitive. */
+  type: InteractionType;
+  notes: string;
+  sender: string | null;
+  recipient: string;
+  customer_case_id: string;
+  /** Wall time of the company. */
+  when: string;
+  /** Display icon name. */
+  icon: string;
+  /** Display form of type. */
+  formatted_type: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+};
+
+export type CompanyInteraction = {
+  id: string;
+  /** Kind of contact; case-sensitive. */
+  type: InteractionType;
+  notes: string;
+  sender: string | null;
+  recipient: string;
+  customer_case_id: string;
+  /** Wall time of the company. */
+  when: string;
+  /** Display icon name. */
+  icon: string;
+  /** Display form of type. */
+  formatted_type: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  when_utc: string;
+  created_at: string;
+  updated_at: string;
+  case: CaseOfRecord;
 };
 
 export type InvoiceStatus = 'Not Paid' | 'Part Paid' | 'Paid' | 'Cancelled';
@@ -375,6 +445,8 @@ export type Invoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   /** The sum of the payments that are not reversed. */
   paid: number;
   /** The amount that can still be paid; 0 if the invoice is cancelled. */
@@ -384,6 +456,59 @@ export type Invoice = {
 export type MarkInvoiceSentBody = {
   /** Must not be in the future. Default: now. */
   date_sent?: string | null | undefined;
+};
+
+export type CompanyInvoice = {
+  id: string;
+  ref: string | null;
+  notes: string | null;
+  date_due: string;
+  date_sent: string | null;
+  date_paid: string | null;
+  payment_terms: string;
+  /** The sub_total that was sent. */
+  subtotal: number;
+  total: number;
+  invoice_number: string;
+  vat_amount: number;
+  customer_case_id: string;
+  terms: string;
+  /** Wall time of the company. */
+  date_created: string;
+  recipients_name: string;
+  status: InvoiceStatus;
+  mail_sent: boolean;
+  payable_online: boolean;
+  formatted_recurring_interval: string | null;
+  items: InvoiceItem[];
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  /** The sum of the payments that are not reversed. */
+  paid: number;
+  /** The amount that can still be paid; 0 if the invoice is cancelled. */
+  outstanding: number;
+  date_created_utc: string;
+  /** Whether it can still be paid and was due before today. */
+  overdue: boolean;
+  created_at: string;
+  updated_at: string;
+  case: CaseOfRecord;
+};
+
+export type InvoiceSum = {
+  count: number;
+  /** Exact, with two decimals. */
+  outstanding: number;
+};
+
+export type InvoiceSums = {
+  /** The day in the time zone of the company. */
+  today: string;
+  time_zone: string;
+  /** Invoices that can still be paid. */
+  open: InvoiceSum;
+  /** Those of them that were due before today. */
+  overdue: InvoiceSum;
 };
 
 export type Payment = {
@@ -495,6 +620,8 @@ export type Appointment = {
   join_url: string | null;
   /** The address at the time of the booking. */
   adviser_email: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
 };
 
 export type UpdateAppointmentBody = {
@@ -561,6 +688,51 @@ export type AppointmentOutcomeBody = {
   cancelled?: boolean | null | undefined;
   /** Free text, for your own use. */
   type?: string | null | undefined;
+};
+
+export type Outcome = 'none' | 'attended' | 'cancelled';
+
+export type CompanyAppointment = {
+  id: string;
+  customer_case_id: string;
+  start_time: string;
+  /** Wall time of the company. */
+  end_time: string;
+  /** State of the booking confirmation by email; null if it was not requested. */
+  email_confirmation: MessageState | null;
+  /** State of the reminder by email; null if it was not requested. */
+  email_notification: MessageState | null;
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
+  email_day_before: 0 | 1;
+  sms_recipient: string | null;
+  /** State of the booking confirmation by SMS; null if it was not requested. */
+  sms_confirmation: MessageState | null;
+  /** State of the reminder by SMS; null if it was not requested. */
+  sms_notification: MessageState | null;
+  /** 1 if the reminder is due on the calendar day before the start, else 0. */
+  sms_day_before: 0 | 1;
+  notes: string | null;
+  location: string | null;
+  created_at: string;
+  updated_at: string;
+  type: string | null;
+  /** 1 if the client attended, else 0. */
+  attended: 0 | 1;
+  /** 1 if the appointment was cancelled, else 0. */
+  cancelled: 0 | 1;
+  deleted_at: string | null;
+  /** Empty if there is none. */
+  email_recipient: string;
+  video_id: string | null;
+  join_url: string | null;
+  /** The address at the time of the booking. */
+  adviser_email: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  end_time_utc: string;
+  /** `none`: neither attended nor cancelled. */
+  outcome: Outcome;
+  case: CaseOfRecord;
 };
 
 export type Message = {
@@ -632,6 +804,147 @@ export type AuditEvent = {
   after: Record<string, never> | null;
 };
 
+export type CaseState = 'open' | 'closed' | 'archived';
+
+export type Customer = {
+  id: string;
+  case_id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  title: string;
+  first_names: string;
+  last_name: string;
+  email: string | null;
+  phone: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type CaseCounts = {
+  entries: number | null;
+  interactions: number | null;
+  invoices: number | null;
+  appointments: number | null;
+};
+
+export type NextAppointment = {
+  id: string;
+  start_time: string;
+  end_time: string;
+  adviser_email: string;
+  location: string | null;
+};
+
+export type CaseBalance = {
+  /** What can still be paid. */
+  outstanding: number;
+  /** The part of it that was due before now. */
+  overdue: number;
+};
+
+export type CaseOverview = {
+  /** The {caseId} of the twelve operations. */
+  id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
+  /** In the order in which they were added. */
+  customers: Customer[];
+  created_at: string;
+  updated_at: string;
+  /** Without deleted records. Null if the credential may not read them. */
+  counts: CaseCounts;
+  /** The first one that has not begun and is not cancelled. Needs `appointments:read`. */
+  next_appointment: NextAppointment | null;
+  /** Of all invoices. Needs `invoices:read`. */
+  balance: CaseBalance | null;
+};
+
+export type TimelineKind = 'interaction' | 'appointment' | 'invoice' | 'payment' | 'change';
+
+export type TimelineInvoice = {
+  id: string;
+  invoice_number: string;
+  recipients_name: string;
+  date_created: string;
+  date_due: string;
+  total: number;
+  paid: number;
+  outstanding: number;
+  status: InvoiceStatus;
+};
+
+export type TimelineChange = {
+  /** The id of the event. */
+  id: string;
+  /** The type of the record and the change. */
+  type: string;
+  at: string;
+  /** Who made the change. */
+  actor: AuditEventActor;
+  request_id: string | null;
+  record: AuditEventRecord;
+};
+
+export type TimelineEntry = {
+  /** The field that is not null. */
+  kind: TimelineKind;
+  /** When the interaction happened, the appointment starts, the invoice is dated, the payment was made, or the change was made. A change may be a moment late: then it has the time of the change after it. */
+  at: string;
+  interaction: Interaction | null;
+  appointment: Appointment | null;
+  invoice: TimelineInvoice | null;
+  payment: Payment | null;
+  change: TimelineChange | null;
+};
+
+export type SearchKind = 'case' | 'customer' | 'entry' | 'interaction' | 'invoice' | 'appointment';
+
+export type SearchHitCase = {
+  id: string;
+  /** Null without the scope `cases:read` or `manage`. */
+  reference: string | null;
+};
+
+export type SearchPiece = {
+  text: string;
+  /** Whether the piece matches the search. */
+  match: boolean;
+};
+
+export type SearchFragment = {
+  /** The field of the record that the text is from. */
+  field: string;
+  /** The text around the first match, in pieces. Show each as text, never as HTML. */
+  pieces: SearchPiece[];
+};
+
+export type SearchHit = {
+  kind: SearchKind;
+  id: string;
+  case: SearchHitCase;
+  /** What the record is known by, such as a name or a number. */
+  title: string;
+  fragment: SearchFragment;
+  /** When an interaction happened, an appointment starts, an invoice is dated, another record was created. */
+  at: string;
+};
+
+export type SearchResult = {
+  /** The best hits first. */
+  hits: SearchHit[];
+  /** False while the index of the company is being built, so that records may be missing. */
+  complete: boolean;
+};
+
 export type Company = {
   id: string;
   name: string;
@@ -649,6 +962,11 @@ export type Company = {
   message_signature: string | null;
   session_idle_minutes: number;
   session_hours: number;
+  legal_name: string | null;
+  address: string | null;
+  company_number: string | null;
+  tax_number: string | null;
+  currency: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -683,6 +1001,16 @@ export type UpdateCompanyBody = {
   session_idle_minutes?: number | string | null | undefined;
   /** After how many hours a person has to sign in again in any case: 1 to 24. */
   session_hours?: number | string | null | undefined;
+  /** The registered name. */
+  legal_name?: string | null | undefined;
+  /** The address on paper; it may have several lines. */
+  address?: string | null | undefined;
+  /** The number in the register of companies. */
+  company_number?: string | null | undefined;
+  /** The number for VAT or another tax. */
+  tax_number?: string | null | undefined;
+  /** ISO 4217 code of the currency of its invoices. It describes them and converts nothing. */
+  currency?: string | null | undefined;
 };
 
 export type CreateCompanyBody = {
@@ -715,6 +1043,16 @@ export type CreateCompanyBody = {
   session_idle_minutes?: number | string | null | undefined;
   /** After how many hours a person has to sign in again in any case: 1 to 24. */
   session_hours?: number | string | null | undefined;
+  /** The registered name. */
+  legal_name?: string | null | undefined;
+  /** The address on paper; it may have several lines. */
+  address?: string | null | undefined;
+  /** The number in the register of companies. */
+  company_number?: string | null | undefined;
+  /** The number for VAT or another tax. */
+  tax_number?: string | null | undefined;
+  /** ISO 4217 code of the currency of its invoices. It describes them and converts nothing. */
+  currency?: string | null | undefined;
 };
 
 export type Adviser = {
@@ -752,22 +1090,20 @@ export type Removed = {
   removed_at: string;
 };
 
-export type Customer = {
-  id: string;
-  case_id: string;
-  title: string;
-  first_names: string;
-  last_name: string;
-  email: string | null;
-  phone: string | null;
-  created_at: string;
-  updated_at: string;
-};
-
 export type Case = {
   /** The {caseId} of the twelve operations. */
   id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
   reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
   /** In the order in which they were added. */
   customers: Customer[];
   created_at: string;
@@ -787,6 +1123,16 @@ export type CreateCustomerBody = {
 export type CreateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference: string;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
   /** At most 100 in this request; more can be added later. */
   customers?: CreateCustomerBody[] | null | undefined;
 };
@@ -794,6 +1140,48 @@ export type CreateCaseBody = {
 export type UpdateCaseBody = {
   /** The company's own name for the case; it need not be unique. */
   reference?: string | undefined;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
+};
+
+export type PutCaseBody = {
+  /** The company's own name for the case; it need not be unique. */
+  reference: string;
+  /** A kind of case of the company's own list. */
+  kind_id?: string | null | undefined;
+  /** An archived case is closed, too. By default open. */
+  state?: CaseState | undefined;
+  /** By default the time of creation. */
+  opened_at?: string | undefined;
+  /** Only for a case that is closed or archived; by default the time at which it becomes so. */
+  closed_at?: string | null | undefined;
+  /** An adviser of the company. */
+  responsible_adviser_id?: string | null | undefined;
+};
+
+export type CaseKind = {
+  id: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+};
+
+export type CreateCaseKindBody = {
+  /** Unique among the kinds of the company; letter case does not matter. */
+  name: string;
+};
+
+export type UpdateCaseKindBody = {
+  /** Unique among the kinds of the company; letter case does not matter. */
+  name?: string | undefined;
 };
 
 export type UpdateCustomerBody = {
@@ -834,6 +1222,7 @@ export type CompanyScope =
   | 'invoices:write'
   | 'appointments:read'
   | 'appointments:write'
+  | 'cases:read'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -940,6 +1329,7 @@ export type Scope =
   | 'invoices:write'
   | 'appointments:read'
   | 'appointments:write'
+  | 'cases:read'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -1530,7 +1920,21 @@ export type RemoveTagAnswer = AddressBookEntry;
 
 export type RemoveCustomTagAnswer = AddressBookEntry;
 
-export type GetCaseInteractionsEntry = Interaction;
+export type ReadAddressBookEntryByExternalIdAnswer = AddressBookEntry;
+
+export type PutAddressBookEntryByExternalIdBody = AddressBookEntryBody;
+
+export type PutAddressBookEntryByExternalIdAnswer = AddressBookEntryUpdated;
+
+export type SetAddressBookEntryExternalIdBody = ExternalIdBody;
+
+export type SetAddressBookEntryExternalIdAnswer = ExternalId;
+
+export type ListAddressBookEntriesEntry = CompanyEntry;
+
+export type ExportAddressBookEntriesAnswer = string;
+
+export type GetCaseInteractionsEntry = ListedInteraction;
 
 export type CreateCaseInteractionBody = InteractionBody;
 
@@ -1545,6 +1949,20 @@ export type ReadInteractionAnswer = Interaction;
 export type DeleteInteractionAnswer = Deleted;
 
 export type RestoreInteractionAnswer = Interaction;
+
+export type ReadInteractionByExternalIdAnswer = Interaction;
+
+export type PutInteractionByExternalIdBody = InteractionBody;
+
+export type PutInteractionByExternalIdAnswer = InteractionRecord;
+
+export type SetInteractionExternalIdBody = ExternalIdBody;
+
+export type SetInteractionExternalIdAnswer = ExternalId;
+
+export type ListInteractionsEntry = CompanyInteraction;
+
+export type ExportInteractionsAnswer = string;
 
 export type GetCaseInvoicesEntry = ListedInvoice;
 
@@ -1568,6 +1986,22 @@ export type CancelInvoiceItemAnswer = InvoiceItem;
 
 export type ReinstateInvoiceItemAnswer = InvoiceItem;
 
+export type ReadInvoiceByExternalIdAnswer = Invoice;
+
+export type PutInvoiceByExternalIdBody = UpdateInvoiceBody;
+
+export type PutInvoiceByExternalIdAnswer = InvoiceRecord;
+
+export type SetInvoiceExternalIdBody = ExternalIdBody;
+
+export type SetInvoiceExternalIdAnswer = ExternalId;
+
+export type ListInvoicesEntry = CompanyInvoice;
+
+export type SumInvoicesAnswer = InvoiceSums;
+
+export type ExportInvoicesAnswer = string;
+
 export type ListPaymentsEntry = Payment;
 
 export type RecordPaymentBody = PaymentBody;
@@ -1590,13 +2024,25 @@ export type DeleteCaseAppointmentAnswer = Deleted;
 
 export type ReadAppointmentAnswer = Appointment;
 
-export type ListAdviserAppointmentsEntry = Appointment;
-
 export type RestoreAppointmentAnswer = Appointment;
 
 export type SetAppointmentOutcomeBody = AppointmentOutcomeBody;
 
 export type SetAppointmentOutcomeAnswer = Appointment;
+
+export type ReadAppointmentByExternalIdAnswer = Appointment;
+
+export type PutAppointmentByExternalIdBody = CreateAppointmentBody;
+
+export type PutAppointmentByExternalIdAnswer = AppointmentUpdated;
+
+export type SetAppointmentExternalIdBody = ExternalIdBody;
+
+export type SetAppointmentExternalIdAnswer = ExternalId;
+
+export type ListAppointmentsEntry = CompanyAppointment;
+
+export type ExportAppointmentsAnswer = string;
 
 export type ListAppointmentMessagesEntry = Message;
 
@@ -1622,6 +2068,8 @@ export type ListAppointmentHistoryEntry = AuditEvent;
 
 export type ListCaseHistoryEntry = AuditEvent;
 
+export type ListCaseKindHistoryEntry = AuditEvent;
+
 export type ListApiClientHistoryEntry = AuditEvent;
 
 export type ListCompanyHistoryEntry = AuditEvent;
@@ -1639,6 +2087,12 @@ export type ListInvoiceHistoryEntry = AuditEvent;
 export type ListApiKeyHistoryEntry = AuditEvent;
 
 export type ListUserHistoryEntry = AuditEvent;
+
+export type ReadCaseAnswer = CaseOverview;
+
+export type ReadTimelineEntry = TimelineEntry;
+
+export type SearchAnswer = SearchResult;
 
 export type GetCompanyAnswer = Company;
 
@@ -1674,6 +2128,28 @@ export type GetCaseAnswer = Case;
 
 export type UpdateCaseAnswer = Case;
 
+export type ReadCaseByExternalIdAnswer = Case;
+
+export type PutCaseByExternalIdBody = PutCaseBody;
+
+export type PutCaseByExternalIdAnswer = Case;
+
+export type SetCaseExternalIdBody = ExternalIdBody;
+
+export type SetCaseExternalIdAnswer = ExternalId;
+
+export type ListCaseKindsEntry = CaseKind;
+
+export type CreateCaseKindAnswer = CaseKind;
+
+export type GetCaseKindAnswer = CaseKind;
+
+export type UpdateCaseKindAnswer = CaseKind;
+
+export type RemoveCaseKindAnswer = Removed;
+
+export type RestoreCaseKindAnswer = CaseKind;
+
 export type ListCustomersEntry = Customer;
 
 export type ListCaseCustomersEntry = Customer;
@@ -1687,6 +2163,16 @@ export type UpdateCustomerAnswer = Customer;
 export type RemoveCustomerAnswer = Removed;
 
 export type RestoreCustomerAnswer = Customer;
+
+export type ReadCustomerByExternalIdAnswer = Customer;
+
+export type PutCustomerByExternalIdBody = CreateCustomerBody;
+
+export type PutCustomerByExternalIdAnswer = Customer;
+
+export type SetCustomerExternalIdBody = ExternalIdBody;
+
+export type SetCustomerExternalIdAnswer = ExternalId;
 
 export type ListDefaultTagsEntry = DefaultTag;
 
@@ -1880,6 +2366,7 @@ export type AdviserSnapshot = {
 export type AppointmentSnapshot = {
   id: string;
   customer_case_id: string;
+  external_id: string | null;
   adviser_email: string;
   start_time: string;
   end_time: string;
@@ -1903,9 +2390,24 @@ export type AppointmentSnapshot = {
 /** The record `case` in an event. */
 export type CaseSnapshot = {
   id: string;
+  external_id: string | null;
   reference: string | null;
+  kind_id: string | null;
+  state: 'open' | 'closed' | 'archived';
+  opened_at: string;
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
   created_at: string;
   updated_at: string;
+};
+
+/** The record `case_kind` in an event. */
+export type CaseKindSnapshot = {
+  id: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+  removed_at: string | null;
 };
 
 /** The record `api_client` in an event. */
@@ -1921,6 +2423,7 @@ export type ApiClientSnapshot = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'cases:read'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -1960,6 +2463,11 @@ export type CompanySnapshot = {
   message_signature: string | null;
   session_idle_minutes: number;
   session_hours: number;
+  legal_name: string | null;
+  address: string | null;
+  company_number: string | null;
+  tax_number: string | null;
+  currency: string | null;
   created_at: string;
   updated_at: string;
 };
@@ -1968,6 +2476,7 @@ export type CompanySnapshot = {
 export type CustomerSnapshot = {
   id: string;
   case_id: string;
+  external_id: string | null;
   title: string;
   first_names: string;
   last_name: string;
@@ -2042,6 +2551,7 @@ export type AddressBookEntrySnapshot = {
     };
   };
   customer_case_id: string;
+  external_id: string | null;
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
@@ -2055,6 +2565,7 @@ export type InteractionSnapshot = {
   sender: string | null;
   recipient: string;
   customer_case_id: string;
+  external_id: string | null;
   when: string;
   created_at: string;
   updated_at: string;
@@ -2096,6 +2607,7 @@ export type InvoiceSnapshot = {
     customer_case_id: string;
     has_vat: boolean;
   }>;
+  external_id: string | null;
   sender_id: string;
   vat: number;
   paid: number;
@@ -2128,6 +2640,7 @@ export type ApiKeySnapshot = {
     | 'invoices:write'
     | 'appointments:read'
     | 'appointments:write'
+    | 'cases:read'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -2213,7 +2726,8 @@ export type EventRecords = {
       | 'meeting_changed';
     snapshot: AppointmentSnapshot;
   };
-  case: { action: 'created' | 'updated'; snapshot: CaseSnapshot };
+  case: { action: 'created' | 'updated' | 'closed' | 'archived' | 'reopened'; snapshot: CaseSnapshot };
+  case_kind: { action: 'created' | 'updated' | 'removed' | 'restored'; snapshot: CaseKindSnapshot };
   api_client: { action: 'created' | 'updated' | 'rotated' | 'disabled' | 'enabled'; snapshot: ApiClientSnapshot };
   company: { action: 'created' | 'updated'; snapshot: CompanySnapshot };
   customer: { action: 'created' | 'updated' | 'removed' | 'restored'; snapshot: CustomerSnapshot };
@@ -2381,6 +2895,90 @@ export type Operations = {
     };
     answer: RemoveCustomTagAnswer;
   };
+  /** Read the address book entry with an external id. The same as by its own id. Also served as `GET /cases/{caseId}/address_book/entry/by-external-id/{externalId}`. */
+  readAddressBookEntryByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the address book entry, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadAddressBookEntryByExternalIdAnswer;
+  };
+  /** Create or update the address book entry with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. Also served as `PUT /cases/{caseId}/address_book/entry/by-external-id/{externalId}`. */
+  putAddressBookEntryByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the address book entry, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutAddressBookEntryByExternalIdBody;
+    };
+    answer: PutAddressBookEntryByExternalIdAnswer;
+  };
+  /** Set the external id of the address book entry. Null removes it. For a record that was created without one, or with a wrong one. Also served as `PUT /cases/{caseId}/address_book/entry/{entryID}/external-id`. */
+  setAddressBookEntryExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The address book entry. */
+      entryID: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetAddressBookEntryExternalIdBody;
+    };
+    answer: SetAddressBookEntryExternalIdAnswer;
+  };
+  /** List the address book entries of the company. The people of all cases with their addresses, by name. With `email` they are sorted by email unless `sort` is sent. */
+  listAddressBookEntries: {
+    input: {
+      /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
+      name?: string | undefined;
+      /** Only people whose email begins with this text, ignoring case and accents. */
+      email?: string | undefined;
+      /** Only people with this phone number, in any notation: its last nine digits count. */
+      phone?: string | undefined;
+      /** Only people with this tag or custom tag. */
+      tag?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'name' | '-name' | 'email' | '-email' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListAddressBookEntriesEntry[];
+  };
+  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportAddressBookEntries: {
+    input: {
+      /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
+      name?: string | undefined;
+      /** Only people whose email begins with this text, ignoring case and accents. */
+      email?: string | undefined;
+      /** Only people with this phone number, in any notation: its last nine digits count. */
+      phone?: string | undefined;
+      /** Only people with this tag or custom tag. */
+      tag?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'name' | '-name' | 'email' | '-email' | undefined;
+    };
+    answer: ExportAddressBookEntriesAnswer;
+  };
   /** Get case interactions. Every interaction of the case, newest first. The parameters are not part of the specification. */
   getCaseInteractions: {
     input: {
@@ -2427,7 +3025,7 @@ export type Operations = {
     };
     answer: UpdateCaseInteractionAnswer;
   };
-  /** Read one interaction. The element of the list of the case. */
+  /** Read one interaction. The element of the list of the case, and its external id. */
   readInteraction: {
     input: {
       /** The case. */
@@ -2466,6 +3064,86 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: RestoreInteractionAnswer;
+  };
+  /** Read the interaction with an external id. The same as by its own id. */
+  readInteractionByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the interaction, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadInteractionByExternalIdAnswer;
+  };
+  /** Create or update the interaction with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. */
+  putInteractionByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the interaction, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutInteractionByExternalIdBody;
+    };
+    answer: PutInteractionByExternalIdAnswer;
+  };
+  /** Set the external id of the interaction. Null removes it. For a record that was created without one, or with a wrong one. */
+  setInteractionExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The interaction. */
+      interactionId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetInteractionExternalIdBody;
+    };
+    answer: SetInteractionExternalIdAnswer;
+  };
+  /** List the interactions of the company. Across all cases, latest first. Deleted ones are not listed. */
+  listInteractions: {
+    input: {
+      /** Kind of contact; case-sensitive. */
+      type?: InteractionType | undefined;
+      /** Happened at this time or later. */
+      from?: string | undefined;
+      /** Happened before this time. */
+      to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'when' | '-when' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListInteractionsEntry[];
+  };
+  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportInteractions: {
+    input: {
+      /** Kind of contact; case-sensitive. */
+      type?: InteractionType | undefined;
+      /** Happened at this time or later. */
+      from?: string | undefined;
+      /** Happened before this time. */
+      to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'when' | '-when' | undefined;
+    };
+    answer: ExportInteractionsAnswer;
   };
   /** Get case invoices. Every invoice of the case with its items, newest date_created first. Of the parameters, only show_cancelled_items is part of the specification. */
   getCaseInvoices: {
@@ -2602,6 +3280,108 @@ export type Operations = {
     };
     answer: ReinstateInvoiceItemAnswer;
   };
+  /** Read the invoice with an external id. The same as by its own id. */
+  readInvoiceByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the invoice, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadInvoiceByExternalIdAnswer;
+  };
+  /** Create or update the invoice with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. `items` replace the existing ones: a repeated request would add them again. */
+  putInvoiceByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the invoice, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutInvoiceByExternalIdBody;
+    };
+    answer: PutInvoiceByExternalIdAnswer;
+  };
+  /** Set the external id of the invoice. Null removes it. For a record that was created without one, or with a wrong one. */
+  setInvoiceExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The invoice. */
+      invoiceId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetInvoiceExternalIdBody;
+    };
+    answer: SetInvoiceExternalIdAnswer;
+  };
+  /** List the invoices of the company. Across all cases, the one that is due last first. */
+  listInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** Also lists cancelled items. */
+      show_cancelled_items?: boolean | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'date_due' | '-date_due' | 'date_created' | '-date_created' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListInvoicesEntry[];
+  };
+  /** Sum the open invoices of the company. How many invoices can still be paid and what is outstanding, of all and of those that are overdue. */
+  sumInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+    };
+    answer: SumInvoicesAnswer;
+  };
+  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportInvoices: {
+    input: {
+      /** Only invoices with this status. */
+      status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
+      overdue?: boolean | undefined;
+      /** Due at this time or later. */
+      due_from?: string | undefined;
+      /** Due before this time. */
+      due_to?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** Also lists cancelled items. */
+      show_cancelled_items?: boolean | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'date_due' | '-date_due' | 'date_created' | '-date_created' | undefined;
+    };
+    answer: ExportInvoicesAnswer;
+  };
   /** List the payments of an invoice. All payments, including reversed ones, in the order in which they were made. */
   listPayments: {
     input: {
@@ -2711,24 +3491,6 @@ export type Operations = {
     };
     answer: ReadAppointmentAnswer;
   };
-  /** List the appointments of an adviser. Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`. */
-  listAdviserAppointments: {
-    input: {
-      /** The current address of an adviser of the company. */
-      adviser_email: string;
-      /** Starts at this time or later. */
-      from?: string | undefined;
-      /** Starts before this time. */
-      to?: string | undefined;
-      /** `false`: only appointments that are not deleted; `true`: only deleted ones; `all`: both. */
-      deleted?: 'true' | 'false' | '1' | '0' | 'all' | undefined;
-      /** The number of the page, from 1. */
-      page?: number | undefined;
-      /** Entries per page, at most 200. */
-      per_page?: number | undefined;
-    };
-    answer: ListAdviserAppointmentsEntry[];
-  };
   /** Restore a deleted appointment. Schedules the requested reminders again; confirmations are not sent again. The answer is 400 if the appointment is not deleted. */
   restoreAppointment: {
     input: {
@@ -2757,6 +3519,90 @@ export type Operations = {
       body: SetAppointmentOutcomeBody;
     };
     answer: SetAppointmentOutcomeAnswer;
+  };
+  /** Read the appointment with an external id. The same as by its own id. */
+  readAppointmentByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the appointment, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadAppointmentByExternalIdAnswer;
+  };
+  /** Create or update the appointment with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. Confirmations and `video_meeting` count only for the request that creates, so that nothing is sent twice. The adviser of an existing appointment cannot be changed. */
+  putAppointmentByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the appointment, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutAppointmentByExternalIdBody;
+    };
+    answer: PutAppointmentByExternalIdAnswer;
+  };
+  /** Set the external id of the appointment. Null removes it. For a record that was created without one, or with a wrong one. */
+  setAppointmentExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The appointment. */
+      appointmentID: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetAppointmentExternalIdBody;
+    };
+    answer: SetAppointmentExternalIdAnswer;
+  };
+  /** List the appointments of the company. Of one adviser or of all, across all cases, ordered by start. Deleted ones are not listed. */
+  listAppointments: {
+    input: {
+      /** The current address of an adviser of the company. */
+      adviser_email?: string | undefined;
+      /** Starts at this time or later. */
+      from?: string | undefined;
+      /** Starts before this time. */
+      to?: string | undefined;
+      /** Only appointments with this outcome; `none`: neither attended nor cancelled. */
+      outcome?: Outcome | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'start_time' | '-start_time' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: ListAppointmentsEntry[];
+  };
+  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportAppointments: {
+    input: {
+      /** The current address of an adviser of the company. */
+      adviser_email?: string | undefined;
+      /** Starts at this time or later. */
+      from?: string | undefined;
+      /** Starts before this time. */
+      to?: string | undefined;
+      /** Only appointments with this outcome; `none`: neither attended nor cancelled. */
+      outcome?: Outcome | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'start_time' | '-start_time' | undefined;
+    };
+    answer: ExportAppointmentsAnswer;
   };
   /** List the messages of an appointment. All confirmations, reminders and cancellations, with state and last error. The earliest due comes first. */
   listAppointmentMessages: {
@@ -2916,6 +3762,20 @@ export type Operations = {
     };
     answer: ListCaseHistoryEntry[];
   };
+  /** List the history of one case kind. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
+  listCaseKindHistory: {
+    input: {
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
+      after?: string | undefined;
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
+      limit?: number | undefined;
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
+      types?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
+    };
+    answer: ListCaseKindHistoryEntry[];
+  };
   /** List the history of one api client. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listApiClientHistory: {
     input: {
@@ -3047,6 +3907,42 @@ export type Operations = {
       userId: string;
     };
     answer: ListUserHistoryEntry[];
+  };
+  /** Read a case. The case with its customers, how many records it has, its next appointment and its balance. */
+  readCase: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCaseAnswer;
+  };
+  /** Read the timeline of a case. Interactions, appointments with the states of their messages, invoices, payments and changes in one order, latest first. Deleted records are only shown by their changes. The header `Link` leads to the next page. */
+  readTimeline: {
+    input: {
+      /** Only these kinds, separated by commas: `interaction`, `appointment`, `invoice`, `payment`, `change`. By default all that the scopes of the credential allow. */
+      kinds?: string | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same kinds. */
+      cursor?: string | undefined;
+      /** The case. */
+      caseId: string;
+    };
+    answer: ReadTimelineEntry[];
+  };
+  /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then hits in texts, then hits by the case; of equal ones the newest comes first. What is written is found within seconds; what is deleted is not found any more. */
+  search: {
+    input: {
+      /** Words in any order, each of which may be only the beginning of a word; a phone number, or its last digits; an email address or a part of it; the number of an invoice. Case, accents and leading zeros do not matter. */
+      q: string;
+      /** Only these kinds of records, separated by commas: `case`, `customer`, `entry`, `interaction`, `invoice`, `appointment`. By default all that the scopes of the credential allow. */
+      kinds?: string | undefined;
+      /** At most this many hits, up to 50. There are no further pages: add a word instead. */
+      limit?: number | undefined;
+    };
+    answer: SearchAnswer;
   };
   /** Get the company. The settings of the company that the token belongs to. */
   getCompany: {
@@ -3212,7 +4108,7 @@ export type Operations = {
     };
     answer: GetCaseAnswer;
   };
-  /** Update a case. Changes the reference. */
+  /** Update a case. Fields that are not sent stay unchanged. A new `state` closes the case, archives it or opens it again; nothing is refused for a case because of its state. */
   updateCase: {
     input: {
       /** The case. */
@@ -3224,6 +4120,114 @@ export type Operations = {
       body: UpdateCaseBody;
     };
     answer: UpdateCaseAnswer;
+  };
+  /** Read the case with an external id. The same as by its own id. */
+  readCaseByExternalId: {
+    input: {
+      /** The external id of the case, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCaseByExternalIdAnswer;
+  };
+  /** Create or update the case with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. Customers have external ids of their own. */
+  putCaseByExternalId: {
+    input: {
+      /** The external id of the case, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutCaseByExternalIdBody;
+    };
+    answer: PutCaseByExternalIdAnswer;
+  };
+  /** Set the external id of the case. Null removes it. For a record that was created without one, or with a wrong one. */
+  setCaseExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetCaseExternalIdBody;
+    };
+    answer: SetCaseExternalIdAnswer;
+  };
+  /** List kinds of case. The company's own kinds of case, ordered by name. `search` matches the name. */
+  listCaseKinds: {
+    input: {
+      /** The number of the page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+      /** Only entries that contain this text. Case does not matter. */
+      search?: string | undefined;
+      /** True lists only the removed entries. */
+      removed?: boolean | undefined;
+    };
+    answer: ListCaseKindsEntry[];
+  };
+  /** Create a kind of case. Cases can have it immediately. */
+  createCaseKind: {
+    input: {
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: CreateCaseKindBody;
+    };
+    answer: CreateCaseKindAnswer;
+  };
+  /** Get a kind of case. One kind of case of the company. */
+  getCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: GetCaseKindAnswer;
+  };
+  /** Rename a kind of case. Cases of the kind show the new name. */
+  updateCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: UpdateCaseKindBody;
+    };
+    answer: UpdateCaseKindAnswer;
+  };
+  /** Remove a kind of case. It leaves the list and can no longer be given to cases. Cases that have it keep it. */
+  removeCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: RemoveCaseKindAnswer;
+  };
+  /** Restore a removed kind of case. Answers 400 if the kind is not removed, or if another kind has its name by now. */
+  restoreCaseKind: {
+    input: {
+      /** The kind of case. */
+      kindId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: RestoreCaseKindAnswer;
   };
   /** List customers. The customers of all cases, ordered by last name. `search` matches names, email and phone number; a phone number is found in any notation. */
   listCustomers: {
@@ -3322,6 +4326,50 @@ export type Operations = {
       ifMatch?: string | undefined;
     };
     answer: RestoreCustomerAnswer;
+  };
+  /** Read the customer with an external id. The same as by its own id. */
+  readCustomerByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the customer, percent-encoded. */
+      externalId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: ReadCustomerByExternalIdAnswer;
+  };
+  /** Create or update the customer with an external id. Creates it with this external id (201), or updates it (200) if there is one; a field that is not sent then stays as it is. The rules and the answer are those of the operation that creates, or of the one that updates. Of concurrent requests exactly one creates. An external id that is used in another case of the company is refused. */
+  putCustomerByExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The external id of the customer, percent-encoded. */
+      externalId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** `*`: only create. If the record exists, the answer is 412. */
+      ifNoneMatch?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: PutCustomerByExternalIdBody;
+    };
+    answer: PutCustomerByExternalIdAnswer;
+  };
+  /** Set the external id of the customer. Null removes it. For a record that was created without one, or with a wrong one. */
+  setCustomerExternalId: {
+    input: {
+      /** The case. */
+      caseId: string;
+      /** The customer. */
+      customerId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: SetCustomerExternalIdBody;
+    };
+    answer: SetCustomerExternalIdAnswer;
   };
   /** List default tags. The tags that every company has. They cannot be changed. */
   listDefaultTags: {
@@ -4023,6 +5071,41 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readAddressBookEntryByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/address-book/entry/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putAddressBookEntryByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/address-book/entry/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setAddressBookEntryExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/address-book/entry/{entryID}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listAddressBookEntries: {
+    method: 'GET',
+    path: '/address-book',
+    query: ['name', 'email', 'phone', 'tag', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportAddressBookEntries: {
+    method: 'GET',
+    path: '/address-book.csv',
+    query: ['name', 'email', 'phone', 'tag', 'external_id', 'sort'],
+    headers: {},
+    bearer: true,
+  },
   getCaseInteractions: {
     method: 'GET',
     path: '/cases/{caseId}/interactions',
@@ -4063,6 +5146,41 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}/interactions/{interactionId}/restore',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readInteractionByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/interactions/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putInteractionByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/interactions/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setInteractionExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/interactions/{interactionId}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listInteractions: {
+    method: 'GET',
+    path: '/interactions',
+    query: ['type', 'from', 'to', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportInteractions: {
+    method: 'GET',
+    path: '/interactions.csv',
+    query: ['type', 'from', 'to', 'external_id', 'sort'],
+    headers: {},
     bearer: true,
   },
   getCaseInvoices: {
@@ -4128,6 +5246,58 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readInvoiceByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/invoices/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putInvoiceByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/invoices/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setInvoiceExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/invoices/{invoiceId}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listInvoices: {
+    method: 'GET',
+    path: '/invoices',
+    query: [
+      'status',
+      'overdue',
+      'due_from',
+      'due_to',
+      'external_id',
+      'show_cancelled_items',
+      'sort',
+      'limit',
+      'cursor',
+    ],
+    headers: {},
+    bearer: true,
+  },
+  sumInvoices: {
+    method: 'GET',
+    path: '/invoices/sums',
+    query: ['status', 'overdue', 'due_from', 'due_to'],
+    headers: {},
+    bearer: true,
+  },
+  exportInvoices: {
+    method: 'GET',
+    path: '/invoices.csv',
+    query: ['status', 'overdue', 'due_from', 'due_to', 'external_id', 'show_cancelled_items', 'sort'],
+    headers: {},
+    bearer: true,
+  },
   listPayments: {
     method: 'GET',
     path: '/cases/{caseId}/invoices/{invoiceId}/payments',
@@ -4184,13 +5354,6 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { ifNoneMatch: 'if-none-match' },
     bearer: true,
   },
-  listAdviserAppointments: {
-    method: 'GET',
-    path: '/appointments',
-    query: ['adviser_email', 'from', 'to', 'deleted', 'page', 'per_page'],
-    headers: {},
-    bearer: true,
-  },
   restoreAppointment: {
     method: 'POST',
     path: '/cases/{caseId}/appointments/{appointmentID}/restore',
@@ -4203,6 +5366,41 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}/appointments/{appointmentID}/outcome',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readAppointmentByExternalId: {
+    method: 'GET',
+    path: '/cases/{caseId}/appointments/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putAppointmentByExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/appointments/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setAppointmentExternalId: {
+    method: 'PUT',
+    path: '/cases/{caseId}/appointments/{appointmentID}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listAppointments: {
+    method: 'GET',
+    path: '/appointments',
+    query: ['adviser_email', 'from', 'to', 'outcome', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportAppointments: {
+    method: 'GET',
+    path: '/appointments.csv',
+    query: ['adviser_email', 'from', 'to', 'outcome', 'external_id', 'sort'],
+    headers: {},
     bearer: true,
   },
   listAppointmentMessages: {
@@ -4271,6 +5469,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listCaseKindHistory: {
+    method: 'GET',
+    path: '/manage/case-kinds/{kindId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   listApiClientHistory: {
     method: 'GET',
     path: '/manage/clients/{clientId}/history',
@@ -4334,6 +5539,21 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  readCase: {
+    method: 'GET',
+    path: '/cases/{caseId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  readTimeline: {
+    method: 'GET',
+    path: '/cases/{caseId}/timeline',
+    query: ['kinds', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  search: { method: 'GET', path: '/search', query: ['q', 'kinds', 'limit'], headers: {}, bearer: true },
   getCompany: {
     method: 'GET',
     path: '/manage/company',
@@ -4440,6 +5660,69 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  readCaseByExternalId: {
+    method: 'GET',
+    path: '/manage/cases/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putCaseByExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setCaseExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/external-id',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  listCaseKinds: {
+    method: 'GET',
+    path: '/manage/case-kinds',
+    query: ['page', 'per_page', 'search', 'removed'],
+    headers: {},
+    bearer: true,
+  },
+  createCaseKind: {
+    method: 'POST',
+    path: '/manage/case-kinds',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  getCaseKind: {
+    method: 'GET',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  updateCaseKind: {
+    method: 'PATCH',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  removeCaseKind: {
+    method: 'DELETE',
+    path: '/manage/case-kinds/{kindId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  restoreCaseKind: {
+    method: 'POST',
+    path: '/manage/case-kinds/{kindId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
   listCustomers: {
     method: 'GET',
     path: '/manage/customers',
@@ -4485,6 +5768,27 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   restoreCustomer: {
     method: 'POST',
     path: '/manage/cases/{caseId}/customers/{customerId}/restore',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  readCustomerByExternalId: {
+    method: 'GET',
+    path: '/manage/cases/{caseId}/customers/by-external-id/{externalId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  putCustomerByExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/customers/by-external-id/{externalId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifNoneMatch: 'if-none-match', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  setCustomerExternalId: {
+    method: 'PUT',
+    path: '/manage/cases/{caseId}/customers/{customerId}/external-id',
     query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,

@@ -47,6 +47,7 @@ function parseResponse(response: HttpResponse, text: string): ReceivedResponse {
   const { status, headers } = response;
   if (status === 304) return { status, headers, data: undefined };
   if (!response.ok) throw toError(response, text);
+  if (headers.get('content-type')?.startsWith('text/csv')) return { status, headers, data: text };
   try {
     return { status, headers, data: JSON.parse(text) };
   } catch {

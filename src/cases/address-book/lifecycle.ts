@@ -3,7 +3,9 @@ import type { Context } from '../../kernel/context.ts';
 import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { invalidState, notFound } from '../../kernel/errors.ts';
+import { refuseTakenExternalId } from '../../kernel/external-ids/verbs.ts';
 import { toSql } from '../../kernel/time/time.ts';
+import { entryIds } from './external-ids.sql.ts';
 import * as sql from './lifecycle.sql.ts';
 import { findEntry } from './reads.ts';
 
@@ -21,7 +23,7 @@ export async function deleteEntry(context: Context, caseId: string, id: string):
 export async function restoreEntry(context: Context, caseId: string, id: string): Promise<ShownRecord> {
   const { db } = context;
   return retryOnConflict(
-    () => db.queryRecord(sql.restoreEntry(changeInputs(context, caseId, id))),
+    () => db.queryRecord(sql.restoreEntry(changeInputs(context, caseId, id))).catch(refuseTakenExternalId(entryIds)),
     async () => {
       const found = await findEntry(context, caseId, id);
       if (!found) throw notFound('address book entry');

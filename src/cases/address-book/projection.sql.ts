@@ -54,25 +54,23 @@ const personWith = (relationship: JsonField) => ({
     custom_tags: jsonString('p.custom_tags'),
   }),
 });
-const person = personWith(jsonWithText(storedRelationship, relationshipText));
+export const person = personWith(jsonWithText(storedRelationship, relationshipText));
 /** The item in the list, as text. */
 export const personItem = jsonObjectText(person);
 export const entry = jsonObject({
   ...person,
+  external_id: 'p.external_id',
   created_at: isoTime('p.created_at'),
   updated_at: isoTime('p.updated_at'),
 });
 
-const address = {
-  id: jsonUnescaped('a.id'),
-  entity_id: jsonLiteral('address'),
-  data: jsonObjectField({
-    postcode: jsonString('a.postcode'),
-    address_1: jsonString('a.address_1'),
-    address_2: jsonString('a.address_2'),
-    address_3: jsonString('a.address_3'),
-  }),
-};
+export const addressData = jsonObjectField({
+  postcode: jsonString('a.postcode'),
+  address_1: jsonString('a.address_1'),
+  address_2: jsonString('a.address_2'),
+  address_3: jsonString('a.address_3'),
+});
+const address = { id: jsonUnescaped('a.id'), entity_id: jsonLiteral('address'), data: addressData };
 /** The item in the list, as text. */
 export const addressItem = jsonObjectText(address);
 
@@ -83,6 +81,7 @@ export const image = (rows: RowSource) => {
     ...personWith(jsonWithText(relationship, relationship)),
     address: `(SELECT ${jsonObject(address)} FROM ${rows('addresses')} a WHERE ${isAddressOf('a')})`,
     customer_case_id: 'p.case_id',
+    external_id: 'p.external_id',
     created_at: isoTime('p.created_at'),
     updated_at: isoTime('p.updated_at'),
     deleted_at: isoTime('p.deleted_at'),

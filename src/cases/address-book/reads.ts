@@ -8,6 +8,7 @@ import { type CaseList, readList, readText } from '../list.ts';
 import * as sql from './reads.sql.ts';
 import type { AddressBookQuery } from './schema.ts';
 
+export { entryIds } from './external-ids.sql.ts';
 export { currentVersion } from './reads.sql.ts';
 
 export function listAddressBook(context: Context, caseId: string, query: Form<AddressBookQuery>): Promise<CaseList> {

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { externalId } from '../../kernel/external-ids/schema.ts';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import { instant, nullable, optional, queryFlag, text } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
@@ -9,7 +10,7 @@ const MOST_RELATIONSHIPS = 100;
 const tagList = (description: string) =>
   optional(Type.Array(text({ maxLength: 100 }), { maxItems: MAX_TAGS, description, examples: [['next-of-kin']] }));
 
-const Address = Type.Object(
+const AddressBody = Type.Object(
   {
     address_1: optional(text({ examples: ['1 High Street'] })),
     address_2: optional(text()),
@@ -42,7 +43,7 @@ export const EntryBody = Type.Object(
     occupation: optional(text()),
     preferred_name: optional(text()),
     alias: optional(text()),
-    address: optional(Address),
+    address: optional(AddressBody),
     tags: tagList('Default tags of the system. An update only adds.'),
     custom_tags: tagList('Custom tags of the company. An update only adds.'),
     them_pronoun: optional(text()),
@@ -148,19 +149,17 @@ const person = {
 const PersonItem = Type.Object(person, { title: 'AddressBookPerson', ...closed });
 
 export const Entry = Type.Object(
-  { ...person, created_at: instant(), updated_at: instant() },
+  { ...person, external_id: externalId, created_at: instant(), updated_at: instant() },
   { title: 'AddressBookEntry', ...closed },
 );
 
+export const Address = Type.Object(
+  { postcode: string, address_1: string, address_2: string, address_3: string },
+  { title: 'Address', ...closed },
+);
+
 const AddressItem = Type.Object(
-  {
-    id: string,
-    entity_id: Type.Unsafe<'address'>({ type: 'string', enum: ['address'] }),
-    data: Type.Object(
-      { postcode: string, address_1: string, address_2: string, address_3: string },
-      { title: 'Address', ...closed },
-    ),
-  },
+  { id: string, entity_id: Type.Unsafe<'address'>({ type: 'string', enum: ['address'] }), data: Address },
   { title: 'AddressBookAddress', ...closed },
 );
 

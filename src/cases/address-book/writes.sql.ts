@@ -1,6 +1,7 @@
+import { EXTERNAL_ID_INPUT, unlessTaken } from '../../kernel/external-ids/statements.sql.ts';
 import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
-import { read, write, writeVariants } from '../../kernel/sql/statement.ts';
+import { read, writeVariants } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
 import { columns, details, names, pronouns, storedRelationship, version } from './projection.sql.ts';
 
@@ -58,8 +59,11 @@ const created = (relationship: string) =>
     created_at: isoTime('p.created_at'),
   });
 
-/** Returns no row if the case, a tag or a customer does not exist. `relationship` is shown in the response. */
-export const insertEntry = write('address_book.insert', {
+/**
+ * Returns no row if the case, a tag or a customer does not exist, or if another entry has the external id. `relationship`
+ * is shown in the response.
+ */
+export const insertEntry = writeVariants('address_book.insert', {
   inputs: {
     company_id: 'uuid',
     case_id: 'uuid',
@@ -78,17 +82,18 @@ export const insertEntry = write('address_book.insert', {
     now: 'timestamptz',
     origin: 'json',
   },
+  parts: { external_id: EXTERNAL_ID_INPUT },
   batch: true,
-  fromInput: (input, inputTable) => `
+  fromInput: (input, inputTable, has) => `
     WITH ${inputTable}, inserted AS (
       INSERT INTO people
-        (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${PERSON_FIELDS.join(', ')})
+        (company_id, case_id, id, address_id, tags, custom_tags, created_at, updated_at, ${PERSON_FIELDS.join(', ')}${has('external_id') ? ', external_id' : ''})
       SELECT c.company_id, c.id, ${input.id}, ${input.address_id}, ${input.tags}, ${input.custom_tags}, ${input.now},
-             ${input.now}, ${PERSON_FIELDS.map((field) => input[field]).join(', ')}
+             ${input.now}, ${PERSON_FIELDS.map((field) => input[field]).join(', ')}${has('external_id') ? `, ${input.external_id}` : ''}
         FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
        WHERE ${input.tags} <@ ${defaultTags(input.tags)}
          AND ${input.custom_tags} <@ ${companyTags(input, input.custom_tags)}
-         AND ${input.customer_ids} <@ ${caseCustomers(input, input.customer_ids)}
+         AND ${input.customer_ids} <@ ${caseCustomers(input, input.customer_ids)}${has('external_id') ? unlessTaken : ''}
       RETURNING *
     ), ${insertedWithInput('p')}, a AS (
       INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})

@@ -3,40 +3,53 @@ import type { Context } from '../../kernel/context.ts';
 import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
+import { externalIdPart, requireFreeExternalId } from '../../kernel/external-ids/verbs.ts';
 import { isUuid, newId } from '../../kernel/ids.ts';
 import { pgArrayLiteral } from '../../kernel/sql/inputs.ts';
 import { parseBirthday, toSql } from '../../kernel/time/time.ts';
 import { requireEmail } from '../../kernel/validation/email.ts';
 import type { Form } from '../../kernel/validation/form.ts';
+import { entryIds } from './external-ids.sql.ts';
 import type { EntryBody } from './schema.ts';
 import * as sql from './writes.sql.ts';
 
-export async function createEntry(context: Context, caseId: string, form: Form<EntryBody>): Promise<ShownRecord> {
+export async function createEntry(
+  context: Context,
+  caseId: string,
+  form: Form<EntryBody>,
+  externalId?: string,
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { address } = form.body;
   const draft = readDraft(context, form);
   const insert = () =>
     db.queryRecord(
-      sql.insertEntry({
-        company_id: company.id,
-        case_id: caseId,
-        id: newId(),
-        ...draft.person,
-        tags: draft.tags,
-        custom_tags: draft.customTags,
-        ...relationshipInputs(draft.relationship ?? new Map()),
-        address_id: newId(),
-        address_1: address?.address_1 ?? '',
-        address_2: address?.address_2 ?? '',
-        address_3: address?.address_3 ?? '',
-        postcode: address?.postcode ?? '',
-        now: toSql(clock()),
-        origin: auditOrigin(context),
-      }),
+      sql.insertEntry(
+        {
+          company_id: company.id,
+          case_id: caseId,
+          id: newId(),
+          ...draft.person,
+          tags: draft.tags,
+          custom_tags: draft.customTags,
+          ...relationshipInputs(draft.relationship ?? new Map()),
+          address_id: newId(),
+          address_1: address?.address_1 ?? '',
+          address_2: address?.address_2 ?? '',
+          address_3: address?.address_3 ?? '',
+          postcode: address?.postcode ?? '',
+          now: toSql(clock()),
+          origin: auditOrigin(context),
+        },
+        externalIdPart(externalId),
+      ),
     );
   return retryOnConflict(
     async () => form.ok && insert(),
-    () => explainRejection(context, caseId, null, form, draft),
+    async () => {
+      await requireFreeExternalId(context, entryIds, form, externalId);
+      await explainRejection(context, caseId, null, form, draft);
+    },
   );
 }
 

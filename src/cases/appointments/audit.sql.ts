@@ -25,6 +25,7 @@ export const appointmentAudit = rowAuditLog({
     jsonObject({
       id: 'a.id',
       customer_case_id: 'a.case_id',
+      external_id: 'a.external_id',
       adviser_email: 'a.adviser_email',
       start_time: isoTime('a.start_at'),
       end_time: isoTime('a.end_at'),

@@ -45,7 +45,7 @@ export const dropMessages = write('messages.drop_held', {
   sql: (input) => `
     WITH held AS MATERIALIZED (
       SELECT ${MESSAGE_KEY.map((column) => `m.${column}`).join(', ')}, ${messageAudit.image} AS before FROM messages m
-       WHERE ${openMessage('m')} AND ${isHeld('m')} AND ${ofCompany('m', input)} FOR NO KEY UPDATE
+       WHERE ${openMessage('m')} AND ${isHeld('m')} AND ${ofCompany('m', input, 'companies')} FOR NO KEY UPDATE
     ), m AS (
       UPDATE messages m
          SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
@@ -62,7 +62,7 @@ export const dropMeetings = write('meetings.drop_held', {
   sql: (input) => `
     WITH dropped AS (
       UPDATE meetings j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
-       WHERE ${OPEN_MEETING} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+       WHERE ${OPEN_MEETING} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });
@@ -72,7 +72,7 @@ export const dropTestMessages = write('test_messages.drop_held', {
   sql: (input) => `
     WITH dropped AS (
       UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, ended_at = ${input.now}
-       WHERE ${OPEN_TEST_MESSAGE} AND ${isHeld('j')} AND ${ofCompany('j', input)} RETURNING 1
+       WHERE ${OPEN_TEST_MESSAGE} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });

@@ -1,19 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
-import { pageHeaders } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
-import { PAGE_QUERY, parsePage } from '../../kernel/validation/paging.ts';
 import { Type } from '../../kernel/validation/type.ts';
-import { AppointmentsQuery, DIARY_QUERY, OutcomeBody } from './lifecycle.schema.ts';
+import { AppointmentsQuery, OutcomeBody } from './lifecycle.schema.ts';
 import { restoreAppointment, setOutcome } from './lifecycle.ts';
-import { currentVersion, listAppointments, listDiary, readAppointment } from './reads.ts';
+import { currentVersion, listAppointments, readAppointment } from './reads.ts';
 import { Appointment } from './schema.ts';
 
 const tag = 'Appointments';
 const list = '/cases/{caseId}/appointments';
 const one = `${list}/{appointmentID}`;
 const params = { caseId: 'case', appointmentID: 'appointment' };
-const DiaryQuery = Type.Object({ ...DIARY_QUERY, ...PAGE_QUERY });
 
 export function appointmentLifecycleRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
@@ -30,27 +27,6 @@ export function appointmentLifecycleRoutes(app: FastifyInstance, services: Servi
     response: Type.Array(Appointment),
     handle: (context, { caseId }, _form, request) =>
       listAppointments(context, caseId, readForm(AppointmentsQuery, request.query)),
-  });
-
-  registerOperation(app, services, {
-    id: 'listAdviserAppointments',
-    method: 'GET',
-    path: '/appointments',
-    access: 'appointments:read',
-    extension: true,
-    tag,
-    summary: 'List the appointments of an adviser',
-    description:
-      'Across all cases of the company, ordered by start. Paged: see the headers `X-Total-Count` and `Link`.',
-    params: {},
-    query: DiaryQuery,
-    response: Type.Array(Appointment),
-    handle: async (context, _params, _form, request) => {
-      const query = readForm(DiaryQuery, request.query);
-      const page = parsePage(query);
-      const { json, total } = await listDiary(context, query, page);
-      return { json, headers: pageHeaders(request.originalUrl, page, total) };
-    },
   });
 
   registerOperation(app, services, {

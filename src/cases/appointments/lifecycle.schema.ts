@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import { booleanFlag, optional, text, time } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 
@@ -24,8 +25,8 @@ const adviserEmail = text({
 export const AppointmentsQuery = Type.Object({ ...filters, adviser_email: Type.Optional(adviserEmail) });
 export type AppointmentsQuery = Static<typeof AppointmentsQuery>;
 
-/** The route adds the paging parameters. */
-export const DIARY_QUERY = { adviser_email: adviserEmail, ...filters };
+/** The query of the list of an adviser whose pages have numbers. */
+export const DiaryQuery = Type.Object({ adviser_email: adviserEmail, ...filters, ...PAGE_QUERY });
 
 export const OutcomeBody = Type.Object(
   {

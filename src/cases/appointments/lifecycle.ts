@@ -3,10 +3,12 @@ import type { Context } from '../../kernel/context.ts';
 import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { invalidState, notFound } from '../../kernel/errors.ts';
+import { refuseTakenExternalId } from '../../kernel/external-ids/verbs.ts';
 import { newId } from '../../kernel/ids.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
 import { type Instant, toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
+import { appointmentIds } from './external-ids.sql.ts';
 import type { OutcomeBody } from './lifecycle.schema.ts';
 import * as sql from './lifecycle.sql.ts';
 import { NO_MESSAGES, planCancellation, planReminders } from './message-plan.ts';
@@ -47,7 +49,9 @@ export async function restoreAppointment(context: Context, caseId: string, id: s
     const plan = planReminders(appointment, now, company);
     const inputs = updateInputs(context, caseId, id, loaded, now, appointment.end);
     const sideEffects = sideEffectsOf(plan, loaded.messages, loaded.has_meeting);
-    const record = await db.queryRecord(sql.restoreAppointment(inputs, sideEffects));
+    const record = await db
+      .queryRecord(sql.restoreAppointment(inputs, sideEffects))
+      .catch(refuseTakenExternalId(appointmentIds));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
   });

@@ -1,4 +1,5 @@
-import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
+import { isoTime, jsonObject, wallTime } from '../../kernel/sql/json.ts';
+import { companyFields } from '../company-list.sql.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 
 /** The JSON of an appointment `a` with the states of its messages. */
@@ -97,4 +98,17 @@ export const updatedAppointment = (sources: Sources) => jsonObject(updatedFields
 
 /** The record as the additional operations return it. */
 export const fullAppointment = (sources: Sources) =>
-  jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email' });
+  jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email', external_id: 'a.external_id' });
+
+/** SQL: what became of an appointment. An index has the same text. */
+export const outcome = `CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END`;
+
+/** The record in the lists of the whole company. */
+export const companyAppointment = (zone: string) =>
+  jsonObject({
+    ...updatedFields({ endTime: wallTime('a.end_at', zone), states: 'states' }),
+    adviser_email: 'a.adviser_email',
+    end_time_utc: isoTime('a.end_at'),
+    outcome: `(${outcome})`,
+    ...companyFields('a'),
+  });

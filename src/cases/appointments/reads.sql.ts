@@ -2,7 +2,7 @@ import { sameKey } from '../../kernel/sql/input-table.ts';
 import { wallTime } from '../../kernel/sql/json.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment } from './appointment-key.sql.ts';
-import { fullAppointment, shownVersion, storedStates } from './projection.sql.ts';
+import { companyAppointment, fullAppointment, shownVersion, storedStates } from './projection.sql.ts';
 
 const shownAppointment = (zone: string) => fullAppointment({ endTime: wallTime('a.end_at', zone), states: 'states' });
 
@@ -31,8 +31,7 @@ const matches = ({ from, to, deleted }: Record<keyof typeof FILTER_INPUTS, strin
   `a.start_at >= coalesce(${from}, '-infinity') AND a.start_at < coalesce(${to}, 'infinity')
              AND (${deleted} IS NULL OR (a.deleted_at IS NOT NULL) = ${deleted})`;
 
-const listJson = (zone: string) =>
-  `coalesce(json_agg(${shownAppointment(zone)} ORDER BY a.start_at, a.id), '[]')::text`;
+const listJson = (appointment: string) => `coalesce(json_agg(${appointment} ORDER BY a.start_at, a.id), '[]')::text`;
 
 /** A filter that is null matches all. Returns no row if the case or the adviser does not exist. */
 export const listAppointments = read('appointments.list', {
@@ -42,7 +41,7 @@ export const listAppointments = read('appointments.list', {
     const advisers = adviserIds(input.company_id, input.adviser_email);
     return `
     SELECT (
-      SELECT ${listJson(input.zone)}
+      SELECT ${listJson(shownAppointment(input.zone))}
         FROM appointments a, ${storedStates()}
        WHERE a.company_id = c.company_id AND a.case_id = c.id AND ${matches(input)}
          AND (${input.adviser_email} IS NULL OR a.adviser_id IN (${advisers})))
@@ -61,7 +60,7 @@ export const listDiary = read('appointments.diary', {
     const diary = `appointments a
            WHERE a.company_id = ${input.company_id} AND a.adviser_id IN (${advisers}) AND ${matches(input)}`;
     return `
-    SELECT (SELECT ${listJson(input.zone)}
+    SELECT (SELECT ${listJson(companyAppointment(input.zone))}
               FROM (SELECT a.* FROM ${diary}
                      ORDER BY a.start_at, a.id LIMIT ${input.limit} OFFSET ${input.offset}) a,
                    ${storedStates()}) AS json,

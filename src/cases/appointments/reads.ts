@@ -9,6 +9,7 @@ import { requireCase } from '../case.ts';
 import type { AppointmentsQuery } from './lifecycle.schema.ts';
 import * as sql from './reads.sql.ts';
 
+export { appointmentIds } from './external-ids.sql.ts';
 export { currentVersion } from './reads.sql.ts';
 
 export async function readAppointment({ db, company }: Context, caseId: string, id: string): Promise<ShownRecord> {
@@ -66,7 +67,5 @@ const parseAdviserEmail = (query: Form<AppointmentsQuery>) =>
     return text;
   });
 
-const unknownAdviser = () =>
-  invalidRequest([
-    { field: 'adviser_email', code: 'unknown', message: 'is not the email of an adviser of this company' },
-  ]);
+export const UNKNOWN_ADVISER = 'is not the email of an adviser of this company';
+const unknownAdviser = () => invalidRequest([{ field: 'adviser_email', code: 'unknown', message: UNKNOWN_ADVISER }]);

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { externalId } from '../../kernel/external-ids/schema.ts';
 import {
   booleanFlag,
   instant,
@@ -133,6 +134,10 @@ export const AppointmentUpdated = Type.Object(updated, { title: 'AppointmentUpda
 
 /** The record as the additional operations return it. */
 export const Appointment = Type.Object(
-  { ...updated, adviser_email: Type.String({ description: 'The address at the time of the booking.' }) },
+  {
+    ...updated,
+    adviser_email: Type.String({ description: 'The address at the time of the booking.' }),
+    external_id: externalId,
+  },
   { title: 'Appointment', additionalProperties: false },
 );

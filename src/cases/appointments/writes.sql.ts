@@ -1,3 +1,4 @@
+import { EXTERNAL_ID_INPUT, unlessTaken } from '../../kernel/external-ids/statements.sql.ts';
 import { insertedWithInput, sameKey } from '../../kernel/sql/input-table.ts';
 import { jsonObject } from '../../kernel/sql/json.ts';
 import { read, readVariants, writeVariants } from '../../kernel/sql/statement.ts';
@@ -37,7 +38,7 @@ const insertMeeting = `
 
 /**
  * With the part `recipient`, the email recipient must be a customer of the case. Returns no row if the case, the
- * adviser or the recipient is unknown.
+ * adviser or the recipient is unknown, or if another appointment has the external id.
  */
 export const insertAppointment = writeVariants('appointments.insert', {
   inputs: {
@@ -51,21 +52,21 @@ export const insertAppointment = writeVariants('appointments.insert', {
     now: 'timestamptz',
     origin: 'json',
   },
-  parts: { recipient: {}, meeting: {} },
+  parts: { recipient: {}, meeting: {}, external_id: EXTERNAL_ID_INPUT },
   batch: true,
   fromInput: (input, inputTable, has) => `
     WITH ${inputTable}, inserted AS (
       INSERT INTO appointments (company_id, case_id, id, adviser_id, adviser_email, start_at, end_at, email_recipient,
         sms_recipient, email_reminder, sms_reminder, notes, location, video_meeting, meeting_pending, created_at,
-        updated_at)
+        updated_at${has('external_id') ? ', external_id' : ''})
       SELECT c.company_id, c.id, ${input.id}, d.id, ${input.adviser_email}, ${input.start_at}, ${input.end_at},
              ${input.email_recipient}, ${input.sms_recipient}, ${input.email_reminder}, ${input.sms_reminder},
              ${input.notes}, ${input.location}, ${input.video_meeting},
              ${has('meeting') ? `d.video_provider IS NOT NULL AND ${input.end_at} > ${input.now}` : 'false'},
-             ${input.now}, ${input.now}
+             ${input.now}, ${input.now}${has('external_id') ? `, ${input.external_id}` : ''}
         FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
        CROSS JOIN LATERAL ${activeAdviser(input.company_id, input.adviser_email)} d
-       ${has('recipient') ? `WHERE ${isCustomer(input, input.email_recipient)}` : ''}
+       ${has('recipient') ? `WHERE ${isCustomer(input, input.email_recipient)}` : ''}${has('external_id') ? unlessTaken : ''}
       RETURNING *
     ), ${insertedWithInput('a')}, m AS (
       INSERT INTO messages (${MESSAGE_COLUMNS})
@@ -89,6 +90,15 @@ export const rejectionReasons = read('appointments.rejection_reasons', {
              AND NOT EXISTS ${activeAdviser(input.company_id, input.adviser_email)} AS unknown_adviser,
            ${input.email_recipient} IS NOT NULL AND NOT ${isCustomer(input, input.email_recipient)} AS unknown_recipient
       FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.case_id}`,
+});
+
+/** Whether the email is that of the adviser of the appointment, at the time of booking or now. */
+export const isBookedWith = read('appointments.is_booked_with', {
+  inputs: { ...APPOINTMENT_KEY_INPUTS, adviser_email: 'text' },
+  sql: (input) => `
+    SELECT lower(${input.adviser_email}) IN (lower(a.adviser_email), lower(d.email)) AS same
+      FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id
+     WHERE a.company_id = ${input.company_id} AND a.case_id = ${input.case_id} AND a.id = ${input.id}`,
 });
 
 /** `new_start` is null if the start stays. Returns no row if the appointment does not exist or is deleted. */

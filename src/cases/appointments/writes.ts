@@ -3,10 +3,12 @@ import type { Context } from '../../kernel/context.ts';
 import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
+import { externalIdPart, requireFreeExternalId } from '../../kernel/external-ids/verbs.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type Instant, parseTime, toSql, toWallTime } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { requirePhone } from '../../kernel/validation/phone.ts';
+import { appointmentIds } from './external-ids.sql.ts';
 import { type ChannelRequest, type PlannedAppointment, planMessages } from './message-plan.ts';
 import type { Channel } from './messages/message.ts';
 import type { CreateAppointmentBody, UpdateAppointmentBody } from './schema.ts';
@@ -18,6 +20,7 @@ export async function createAppointment(
   context: Context,
   caseId: string,
   form: Form<CreateAppointmentBody>,
+  externalId?: string,
 ): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { body } = form;
@@ -51,12 +54,19 @@ export async function createAppointment(
       now: toSql(now),
       origin: auditOrigin(context),
     };
-    const parts = { recipient: appointment.recipient.email !== null, meeting: body.video_meeting === true };
+    const parts = {
+      recipient: appointment.recipient.email !== null,
+      meeting: body.video_meeting === true,
+      ...externalIdPart(externalId),
+    };
     const record = await db.queryRecord(sql.insertAppointment(inputs, parts));
     if (record) notifyIfDue(context, plan, now, body.video_meeting ?? false);
     return record;
   };
-  return retryOnConflict(insert, () => explainRejection(context, caseId, form));
+  return retryOnConflict(insert, async () => {
+    await requireFreeExternalId(context, appointmentIds, form, externalId);
+    await explainRejection(context, caseId, form);
+  });
 }
 
 /** Reads the appointment, decides, and writes if the version is still the same. After a conflict it starts again. */
@@ -65,12 +75,12 @@ export async function updateAppointment(
   caseId: string,
   id: string,
   form: Form<UpdateAppointmentBody>,
+  requested = requestedMessages(form),
 ): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { body } = form;
   const times = parseTimes(context, form);
   checkPhone(context, form);
-  const requested = requestedMessages(form);
   const newRecipient = form.hasFault('email_recipient') ? null : body.email_recipient || null;
   return retryOnConflict(async () => {
     const loaded = await loadAppointment(context, caseId, id, times.start, newRecipient);
@@ -104,6 +114,31 @@ export async function updateAppointment(
     const record = await db.queryRecord(sql.updateAppointment(inputs, sideEffects));
     if (record) notifyIfDue(context, plan, now, row.video_meeting);
     return record;
+  });
+}
+
+/**
+ * Updates the appointment that a create names by its external id: the adviser stays, and confirmations were requested by
+ * the first request, so that a repeated one sends nothing again.
+ */
+export async function updateNamedAppointment(
+  context: Context,
+  caseId: string,
+  id: string,
+  form: Form<CreateAppointmentBody>,
+): Promise<ShownRecord> {
+  const { db, company } = context;
+  if (!form.hasFault('adviser_email')) {
+    const key = { company_id: company.id, case_id: caseId, id };
+    const booked = await db.queryFirst<{ same: boolean }>(
+      sql.isBookedWith({ ...key, adviser_email: form.body.adviser_email }),
+    );
+    if (booked?.same === false) form.addFault('adviser_email', 'invalid_state', 'the adviser cannot be changed');
+  }
+  const { email, sms } = requestedMessages(form);
+  return updateAppointment(context, caseId, id, form, {
+    email: { reminder: email.reminder },
+    sms: { reminder: sms.reminder },
   });
 }
 

@@ -3,7 +3,7 @@ import { registerOperation, type Services } from '../../http/operation/operation
 import { Deleted } from '../../kernel/validation/schema-types.ts';
 import { deleteInteraction, restoreInteraction } from './lifecycle.ts';
 import { currentVersion, readInteraction } from './reads.ts';
-import { InteractionElement } from './schema.ts';
+import { Interaction } from './schema.ts';
 
 const tag = 'Interactions';
 const one = '/cases/{caseId}/interactions/{interactionId}';
@@ -18,9 +18,9 @@ export function interactionLifecycleRoutes(app: FastifyInstance, services: Servi
     extension: true,
     tag,
     summary: 'Read one interaction',
-    description: 'The element of the list of the case.',
+    description: 'The element of the list of the case, and its external id.',
     params,
-    response: InteractionElement,
+    response: Interaction,
     record: {
       table: 'interactions',
       currentVersion,
@@ -53,7 +53,7 @@ export function interactionLifecycleRoutes(app: FastifyInstance, services: Servi
     summary: 'Restore a deleted interaction',
     description: 'Returns 400 if the interaction is not deleted.',
     params,
-    response: InteractionElement,
+    response: Interaction,
     handle: (context, { caseId, interactionId }) => restoreInteraction(context, caseId, interactionId),
   });
 }

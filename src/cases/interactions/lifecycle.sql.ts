@@ -1,7 +1,7 @@
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { write } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
-import { element, joinDisplayType, version } from './projection.sql.ts';
+import { elementWithExternalId, joinDisplayType, version } from './projection.sql.ts';
 
 /** Returns no row if the interaction does not exist, is deleted, or was changed by a concurrent update. */
 export const deleteInteraction = write('interactions.delete', {
@@ -24,5 +24,5 @@ export const restoreInteraction = write('interactions.restore', {
       set: 'deleted_at = NULL',
       where: 'i.deleted_at IS NOT NULL',
     })}
-    SELECT ${version}, ${element(input.zone)} FROM i JOIN input USING (nth) ${joinDisplayType}`,
+    SELECT ${version}, ${elementWithExternalId(input.zone)} FROM i JOIN input USING (nth) ${joinDisplayType}`,
 });

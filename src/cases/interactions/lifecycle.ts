@@ -3,8 +3,10 @@ import type { Context } from '../../kernel/context.ts';
 import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { invalidState, notFound } from '../../kernel/errors.ts';
+import { refuseTakenExternalId } from '../../kernel/external-ids/verbs.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
+import { interactionIds } from './external-ids.sql.ts';
 import * as sql from './lifecycle.sql.ts';
 import { findInteraction, requireInteraction } from './reads.ts';
 
@@ -22,7 +24,10 @@ export async function restoreInteraction(context: Context, caseId: string, id: s
   const key = { company_id: company.id, case_id: caseId, id };
   const zone = zonePlaceholder(company.timeZone);
   return retryOnConflict(
-    () => db.queryRecord(sql.restoreInteraction({ ...key, zone, now: toSql(clock()), origin: auditOrigin(context) })),
+    () =>
+      db
+        .queryRecord(sql.restoreInteraction({ ...key, zone, now: toSql(clock()), origin: auditOrigin(context) }))
+        .catch(refuseTakenExternalId(interactionIds)),
     async () => {
       const found = await findInteraction(context, caseId, id);
       if (!found) throw notFound('interaction');

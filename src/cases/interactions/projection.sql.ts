@@ -28,6 +28,7 @@ export const record = jsonObject({ ...common, when: isoTime('i.happened_at') });
 /** What events and histories show. */
 export const image = jsonObject({
   ...common,
+  external_id: 'i.external_id',
   when: isoTime('i.happened_at'),
   created_at: isoTime('i.created_at'),
   updated_at: isoTime('i.updated_at'),
@@ -40,11 +41,16 @@ export const joinDisplayType = `JOIN (VALUES ('phone', 'phone', 'Phone'), ('emai
   ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
   AS d (type, icon, formatted_type) ON d.type = i.type`;
 
-/** The element of a list, as text. `zone` is a placeholder (`zonePlaceholder`). */
-export const element = (zone: string) =>
-  jsonObjectText({
-    ...common,
-    when: jsonUnescaped(wallTime('i.happened_at', zone)),
-    icon: jsonUnescaped('d.icon'),
-    formatted_type: jsonUnescaped('d.formatted_type'),
-  });
+export const elementFields = (zone: string) => ({
+  ...common,
+  when: jsonUnescaped(wallTime('i.happened_at', zone)),
+  icon: jsonUnescaped('d.icon'),
+  formatted_type: jsonUnescaped('d.formatted_type'),
+});
+
+/** The element of a list, as text. Its fields are specified. `zone` is a placeholder (`zonePlaceholder`). */
+export const element = (zone: string) => jsonObjectText(elementFields(zone));
+
+/** The response of the additional operations, as text. */
+export const elementWithExternalId = (zone: string) =>
+  jsonObjectText({ ...elementFields(zone), external_id: nullable(jsonString('i.external_id')) });

@@ -1,7 +1,7 @@
 import { sameKey } from '../../kernel/sql/input-table.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import { caseLists } from '../list.sql.ts';
-import { element, joinDisplayType, version } from './projection.sql.ts';
+import { element, elementWithExternalId, joinDisplayType, version } from './projection.sql.ts';
 
 export const interactionLists = caseLists('interactions', {
   table: 'interactions',
@@ -33,7 +33,7 @@ export const findInteraction = read('interactions.find', {
 export const readInteraction = read('interactions.read', {
   inputs: { company_id: 'uuid', case_id: 'uuid', id: 'uuid', zone: 'text' },
   sql: (input) => `
-    SELECT ${version}, ${element(input.zone)} FROM interactions i ${joinDisplayType}
+    SELECT ${version}, ${elementWithExternalId(input.zone)} FROM interactions i ${joinDisplayType}
      WHERE i.company_id = ${input.company_id} AND i.case_id = ${input.case_id} AND i.id = ${input.id}
        AND i.deleted_at IS NULL`,
 });

@@ -8,6 +8,7 @@ import { type CaseList, readInstant, readList } from '../list.ts';
 import * as sql from './reads.sql.ts';
 import type { InteractionQuery } from './schema.ts';
 
+export { interactionIds } from './external-ids.sql.ts';
 export { currentVersion } from './reads.sql.ts';
 
 export function listInteractions(context: Context, caseId: string, query: Form<InteractionQuery>): Promise<CaseList> {

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { externalId } from '../../kernel/external-ids/schema.ts';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import {
   instant,
@@ -12,7 +13,15 @@ import {
 } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 
-const INTERACTION_TYPES = ['phone', 'email', 'SMS', 'appointment', 'letter', 'video_conference', 'other'] as const;
+export const INTERACTION_TYPES = [
+  'phone',
+  'email',
+  'SMS',
+  'appointment',
+  'letter',
+  'video_conference',
+  'other',
+] as const;
 
 const type = Type.Unsafe<(typeof INTERACTION_TYPES)[number]>({
   title: 'InteractionType',
@@ -63,14 +72,19 @@ export const InteractionRecord = Type.Object(
   { title: 'InteractionRecord', additionalProperties: false },
 );
 
-export const InteractionElement = Type.Object(
-  {
-    ...common,
-    when: wallTime({ description: 'Wall time of the company.' }),
-    icon: Type.String({ description: 'Display icon name.', examples: ['phone'] }),
-    formatted_type: Type.String({ description: 'Display form of type.', examples: ['Phone'] }),
-  },
-  { title: 'Interaction', additionalProperties: false },
+const element = {
+  ...common,
+  when: wallTime({ description: 'Wall time of the company.' }),
+  icon: Type.String({ description: 'Display icon name.', examples: ['phone'] }),
+  formatted_type: Type.String({ description: 'Display form of type.', examples: ['Phone'] }),
+};
+
+export const InteractionList = Type.Array(
+  Type.Object(element, { title: 'ListedInteraction', additionalProperties: false }),
 );
 
-export const InteractionList = Type.Array(InteractionElement);
+/** The response of the additional operations. */
+export const Interaction = Type.Object(
+  { ...element, external_id: externalId },
+  { title: 'Interaction', additionalProperties: false },
+);

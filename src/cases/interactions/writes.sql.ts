@@ -1,10 +1,11 @@
+import { EXTERNAL_ID_INPUT, unlessTaken } from '../../kernel/external-ids/statements.sql.ts';
 import { insertedWithInput } from '../../kernel/sql/input-table.ts';
-import { write } from '../../kernel/sql/statement.ts';
+import { write, writeVariants } from '../../kernel/sql/statement.ts';
 import { interactionAudit } from './audit.sql.ts';
 import { record, version } from './projection.sql.ts';
 
-/** Returns no row if the case does not exist. */
-export const insertInteraction = write('interactions.insert', {
+/** Returns no row if the case does not exist, or if another interaction has the external id. */
+export const insertInteraction = writeVariants('interactions.insert', {
   inputs: {
     company_id: 'uuid',
     case_id: 'uuid',
@@ -17,14 +18,15 @@ export const insertInteraction = write('interactions.insert', {
     now: 'timestamptz',
     origin: 'json',
   },
+  parts: { external_id: EXTERNAL_ID_INPUT },
   batch: true,
-  fromInput: (input, inputTable) => `
+  fromInput: (input, inputTable, has) => `
     WITH ${inputTable}, inserted AS (
       INSERT INTO interactions
-        (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at)
+        (company_id, case_id, id, type, notes, happened_at, sender, recipient, created_at, updated_at${has('external_id') ? ', external_id' : ''})
       SELECT c.company_id, c.id, ${input.id}, ${input.type}, ${input.notes}, ${input.happened_at}, ${input.sender},
-             ${input.recipient}, ${input.now}, ${input.now}
-        FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
+             ${input.recipient}, ${input.now}, ${input.now}${has('external_id') ? `, ${input.external_id}` : ''}
+        FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}${has('external_id') ? unlessTaken : ''}
       RETURNING *
     ), ${insertedWithInput('i')}, event AS (
       ${interactionAudit.insertEvent('created', { from: 'i', at: 'i.now', origin: 'i.origin' })}

@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context.ts';
 import type { ShownRecord } from '../../kernel/database/database.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { notFound } from '../../kernel/errors.ts';
+import { ExternalIdTakenError, externalIdPart } from '../../kernel/external-ids/verbs.ts';
 import { newId } from '../../kernel/ids.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -15,6 +16,7 @@ export async function createInteraction(
   context: Context,
   caseId: string,
   form: Form<InteractionBody>,
+  externalId?: string,
 ): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const { type, notes, sender, recipient } = form.body;
@@ -25,21 +27,26 @@ export async function createInteraction(
     form.check();
   }
   const record = await db.queryRecord(
-    sql.insertInteraction({
-      company_id: company.id,
-      case_id: caseId,
-      id: newId(),
-      type,
-      notes: notes ?? '',
-      happened_at: toSql(when),
-      sender,
-      recipient: recipient ?? '',
-      now: toSql(now),
-      origin: auditOrigin(context),
-    }),
+    sql.insertInteraction(
+      {
+        company_id: company.id,
+        case_id: caseId,
+        id: newId(),
+        type,
+        notes: notes ?? '',
+        happened_at: toSql(when),
+        sender,
+        recipient: recipient ?? '',
+        now: toSql(now),
+        origin: auditOrigin(context),
+      },
+      externalIdPart(externalId),
+    ),
   );
-  if (record === undefined) throw notFound('case');
-  return record;
+  if (record) return record;
+  if (externalId === undefined) throw notFound('case');
+  await requireCase(context, caseId);
+  throw new ExternalIdTakenError();
 }
 
 /** An absent field stays as it is; null sets what a create without the field would have set. */

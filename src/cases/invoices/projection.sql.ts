@@ -15,7 +15,8 @@ import {
 
 /** What responses show of an invoice `v`, its items `t` and its payments `y`. */
 
-const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+/** SQL: the status of an invoice. An index has the same text. */
+export const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
 /** Changes with everything that an invoice shows, also with its items and payments. */
@@ -25,6 +26,10 @@ export const version = 'v.version::text';
 export const isPartOf = (part: string, invoice = 'v') =>
   `${part}.company_id = ${invoice}.company_id AND ${part}.case_id = ${invoice}.case_id AND ` +
   `${part}.invoice_id = ${invoice}.id`;
+
+/** About how long an invoice without items, and an item, are in a list. */
+export const INVOICE_BYTES = 600;
+export const ITEM_BYTES = 450;
 
 /** The stored number of items. It is null for invoices written before the column existed; their items are counted. */
 export const itemCount = (invoice: string) => `coalesce(${invoice}.item_count, (
@@ -90,11 +95,11 @@ const itemFields = {
 export const item = jsonObject(itemFields);
 
 /** FROM: the items of `v` as the text of a JSON array, as `i`. Needs `lateralStatus`. */
-export const lateralItems = (showCancelled: string) => `LATERAL (
+export const lateralItems = (showCancelled: string, showItems = '') => `LATERAL (
   SELECT ${jsonArrayText(jsonObjectText(itemFields), 't.position')} AS items FROM invoice_items t
-   WHERE ${isPartOf('t')} AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
+   WHERE ${showItems && `${showItems} AND `}${isPartOf('t')} AND (${showCancelled} OR t.cancelled_at IS NULL)) i`;
 
-const elementFields = (dateCreated: string) => ({
+export const elementFields = (dateCreated: string) => ({
   ...common,
   date_created: jsonUnescaped(dateCreated),
   status: jsonUnescaped('s.status'),
@@ -117,6 +122,7 @@ export const outstanding = 'CASE WHEN v.cancelled_at IS NULL THEN greatest(v.tot
 export const elementWithBalance = (zone: string) =>
   jsonObjectText({
     ...elementFields(wallTime('v.date_created', zone)),
+    external_id: nullable(jsonString('v.external_id')),
     paid: jsonRaw('v.paid'),
     outstanding: jsonRaw(outstanding),
   });
@@ -138,6 +144,7 @@ export const image = (rows: RowSource) =>
     ...elementFields(isoTime('v.date_created')),
     items: `(SELECT coalesce(json_agg(${item} ORDER BY t.position), '[]')
                FROM ${rows('invoice_items')} t WHERE ${isPartOf('t')})`,
+    external_id: 'v.external_id',
     sender_id: 'v.sender_id',
     vat: 'v.vat',
     paid: 'v.paid',

@@ -4,16 +4,14 @@ import { caseLists } from '../list.sql.ts';
 import {
   element,
   elementWithBalance,
+  INVOICE_BYTES,
+  ITEM_BYTES,
   isPartOf,
   itemCount,
   lateralItems,
   lateralStatus,
   version,
 } from './projection.sql.ts';
-
-/** About how long an invoice without items, and an item, are in the list. */
-const INVOICE_BYTES = 600;
-const ITEM_BYTES = 450;
 
 export const invoiceLists = caseLists('invoices', {
   table: 'invoices',

@@ -8,6 +8,7 @@ import { type CaseList, readInstant, readList } from '../list.ts';
 import * as sql from './reads.sql.ts';
 import type { InvoiceQuery, OneInvoiceQuery } from './schema.ts';
 
+export { invoiceIds } from './external-ids.sql.ts';
 export { currentVersion } from './reads.sql.ts';
 
 export function listInvoices(context: Context, caseId: string, query: Form<InvoiceQuery>): Promise<CaseList> {

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { externalId } from '../../kernel/external-ids/schema.ts';
 import { PAGE_QUERY } from '../../kernel/validation/paging.ts';
 import {
   booleanFlag,
@@ -74,13 +75,15 @@ export type InvoiceBody = Static<typeof UpdateInvoiceBody>;
 
 const showCancelledItems = queryFlag({ description: 'Also lists cancelled items.' });
 
+export const INVOICE_STATUSES = ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'] as const;
+
 export const InvoiceQuery = Type.Object({
   show_cancelled_items: showCancelledItems,
   status: Type.Optional(
     Type.Unsafe<string>({
       title: 'InvoiceStatus',
       type: 'string',
-      enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+      enum: [...INVOICE_STATUSES],
       description: 'Only invoices with this status.',
     }),
   ),
@@ -153,7 +156,7 @@ const element = {
   status: Type.Unsafe<string>({
     title: 'InvoiceStatus',
     type: 'string',
-    enum: ['Not Paid', 'Part Paid', 'Paid', 'Cancelled'],
+    enum: [...INVOICE_STATUSES],
   }),
   mail_sent: Type.Boolean(),
   payable_online: Type.Boolean(),
@@ -167,6 +170,7 @@ export const InvoiceList = Type.Array(Type.Object(element, { title: 'ListedInvoi
 export const Invoice = Type.Object(
   {
     ...element,
+    external_id: externalId,
     paid: Type.Number({ description: 'The sum of the payments that are not reversed.', examples: [72] }),
     outstanding: Type.Number({
       description: 'The amount that can still be paid; 0 if the invoice is cancelled.',

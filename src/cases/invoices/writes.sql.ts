@@ -1,7 +1,8 @@
 import { ALL_ROWS, MAX_FULL_SNAPSHOT_ROWS } from '../../kernel/audit/row-audit-log.ts';
+import { EXTERNAL_ID_INPUT, unlessTaken } from '../../kernel/external-ids/statements.sql.ts';
 import { insertedWithInput } from '../../kernel/sql/input-table.ts';
 import type { InputNames } from '../../kernel/sql/inputs.ts';
-import { read, rowLimit, write, writeVariants } from '../../kernel/sql/statement.ts';
+import { read, rowLimit, writeVariants } from '../../kernel/sql/statement.ts';
 import { invoiceAudit } from './audit.sql.ts';
 import { isNotPaidInFull, isPartOf, itemCount, lateralStatus, record, version } from './projection.sql.ts';
 
@@ -50,21 +51,21 @@ const inputItems = (input: InputNames<typeof ITEM_INPUTS>) =>
 const ITEM_COLUMNS =
   'company_id, case_id, invoice_id, id, description, quantity, rate, amount, subtotal, vat_amount, position';
 
-/** Returns no row if the case does not exist or the invoice number is taken. */
-export const insertInvoice = write('invoices.insert', {
+/** Returns no row if the case does not exist, or if the invoice number or the external id is taken. */
+export const insertInvoice = writeVariants('invoices.insert', {
   inputs: { ...INVOICE_INPUTS, terms: 'text', payment_terms: 'text', ...ITEM_INPUTS },
+  parts: { external_id: EXTERNAL_ID_INPUT },
   batch: true,
-  fromInput: (input, inputTable) => `
+  fromInput: (input, inputTable, has) => `
     WITH ${inputTable}, inserted AS (
       INSERT INTO invoices (company_id, case_id, id, invoice_number, sender_id, date_created, date_due,
         vat, sub_total, vat_amount, total, terms, payment_terms, recipients_name,
-        created_at, updated_at, item_count, payment_count)
+        created_at, updated_at, item_count, payment_count${has('external_id') ? ', external_id' : ''})
       SELECT c.company_id, c.id, ${input.id}, ${input.invoice_number}, ${input.sender_id}, ${input.date_created},
              ${input.date_due}, ${input.vat}, ${input.sub_total}, ${input.vat_amount}, ${input.total},
              ${input.terms}, ${input.payment_terms}, ${recipientsName},
-             ${input.now}, ${input.now}, cardinality(${input.item_ids}), 0
-        FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
-      ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING
+             ${input.now}, ${input.now}, cardinality(${input.item_ids}), 0${has('external_id') ? `, ${input.external_id}` : ''}
+        FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}${has('external_id') ? unlessTaken : '\n      ON CONFLICT ON CONSTRAINT invoices_number DO NOTHING'}
       RETURNING *
     ), ${insertedWithInput('v')}, items AS (
       INSERT INTO invoice_items (${ITEM_COLUMNS})

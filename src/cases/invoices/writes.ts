@@ -5,34 +5,47 @@ import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { violatedConstraint } from '../../kernel/database/postgres-errors.ts';
 import { assertBelowLimit } from '../../kernel/database/row-limit.ts';
 import { notFound } from '../../kernel/errors.ts';
+import { externalIdPart, requireFreeExternalId } from '../../kernel/external-ids/verbs.ts';
 import { newId } from '../../kernel/ids.ts';
 import { pgArrayLiteral } from '../../kernel/sql/inputs.ts';
 import { parseTime, toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
+import { invoiceIds } from './external-ids.sql.ts';
 import type { InvoiceBody } from './schema.ts';
 import { type InvoiceLine, type InvoiceTotals, readLines, readTotals } from './totals.ts';
 import * as sql from './writes.sql.ts';
 
-export async function createInvoice(context: Context, caseId: string, form: Form<InvoiceBody>): Promise<ShownRecord> {
+export async function createInvoice(
+  context: Context,
+  caseId: string,
+  form: Form<InvoiceBody>,
+  externalId?: string,
+): Promise<ShownRecord> {
   const { db, company, clock } = context;
   const draft = readDraft(context, form);
   const insert = ({ columns, items }: Draft) =>
     db.queryRecord(
-      sql.insertInvoice({
-        company_id: company.id,
-        case_id: caseId,
-        id: newId(),
-        ...columns,
-        terms: company.terms,
-        payment_terms: form.body.payment_terms ?? company.paymentTerms,
-        now: toSql(clock()),
-        origin: auditOrigin(context),
-        ...items,
-      }),
+      sql.insertInvoice(
+        {
+          company_id: company.id,
+          case_id: caseId,
+          id: newId(),
+          ...columns,
+          terms: company.terms,
+          payment_terms: form.body.payment_terms ?? company.paymentTerms,
+          now: toSql(clock()),
+          origin: auditOrigin(context),
+          ...items,
+        },
+        externalIdPart(externalId),
+      ),
     );
   return retryOnConflict(
     async () => draft && insert(draft),
-    () => explainRejection(context, caseId, null, form),
+    async () => {
+      await requireFreeExternalId(context, invoiceIds, form, externalId);
+      await explainRejection(context, caseId, null, form);
+    },
   );
 }
 

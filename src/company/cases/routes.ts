@@ -57,7 +57,9 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     method: 'PATCH',
     path: item,
     summary: 'Update a case',
-    description: 'Changes the reference.',
+    description:
+      'Fields that are not sent stay unchanged. A new `state` closes the case, archives it or opens it again; nothing ' +
+      'is refused for a case because of its state.',
     params: { caseId: 'case' },
     body: CaseBody,
     response: CaseRecord,

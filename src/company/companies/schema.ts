@@ -90,6 +90,29 @@ const settings = {
       examples: [12],
     }),
   ),
+  legal_name: optional(
+    text({ maxLength: 200, description: 'The registered name.', examples: ['Smith & Partners LLP'] }),
+  ),
+  address: optional(
+    text({
+      maxLength: 500,
+      description: 'The address on paper; it may have several lines.',
+      examples: ['1 High Street\nLondon\nAB1 2CD'],
+    }),
+  ),
+  company_number: optional(
+    text({ maxLength: 50, description: 'The number in the register of companies.', examples: ['OC301234'] }),
+  ),
+  tax_number: optional(
+    text({ maxLength: 50, description: 'The number for VAT or another tax.', examples: ['GB123456789'] }),
+  ),
+  currency: optional(
+    text({
+      maxLength: 3,
+      description: 'ISO 4217 code of the currency of its invoices. It describes them and converts nothing.',
+      examples: ['GBP'],
+    }),
+  ),
 };
 const name = text({ minLength: 1, maxLength: 200, examples: ['Smith & Partners'] });
 
@@ -115,6 +138,11 @@ export const CompanyRecord = Type.Object(
     message_signature: nullable(Type.String()),
     session_idle_minutes: Type.Integer({ examples: [30] }),
     session_hours: Type.Integer({ examples: [12] }),
+    legal_name: nullable(Type.String()),
+    address: nullable(Type.String()),
+    company_number: nullable(Type.String()),
+    tax_number: nullable(Type.String()),
+    currency: nullable(Type.String({ examples: ['GBP'] })),
     created_at: instant(),
     updated_at: instant(),
   },

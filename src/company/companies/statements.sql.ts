@@ -20,6 +20,11 @@ export const SETTINGS = [
   'message_signature',
   'session_idle_minutes',
   'session_hours',
+  'legal_name',
+  'address',
+  'company_number',
+  'tax_number',
+  'currency',
 ] as const;
 
 const columns = SETTINGS.join(', ');

@@ -28,6 +28,11 @@ const DEFAULTS: Record<string, unknown> = {
   message_signature: null,
   session_idle_minutes: 30,
   session_hours: 12,
+  legal_name: null,
+  address: null,
+  company_number: null,
+  tax_number: null,
+  currency: null,
 };
 
 export async function createCompany(context: AdminContext, form: Form<CompanyBody>): Promise<string> {
@@ -96,6 +101,11 @@ function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   form.read('client_contact_phone', body.client_contact_phone, assertShownPhone);
   form.read('contact_line', body.contact_line, assertSingleLine);
   form.read('message_signature', body.message_signature, assertPrintable);
+  form.read('legal_name', body.legal_name, assertVisible);
+  form.read('address', body.address, assertPrintable);
+  form.read('company_number', body.company_number, assertVisible);
+  form.read('tax_number', body.tax_number, assertVisible);
+  form.read('currency', body.currency, assertCurrency);
   return settings;
 }
 
@@ -135,6 +145,12 @@ function assertShownPhone(text: string): void {
 
 function assertRegion(region: string): void {
   if (!isPhoneRegion(region)) throw new InvalidValue('unknown', 'must be a region such as GB');
+}
+
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+function assertCurrency(code: string): void {
+  if (!CURRENCIES.has(code)) throw new InvalidValue('unknown', 'must be a currency such as GBP');
 }
 
 /** PostgreSQL may not know a zone that Temporal knows; `explainRejection` reports it. */

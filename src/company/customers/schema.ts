@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { externalId } from '../../kernel/external-ids/schema.ts';
 import { instant, nullable, optional, text, uuid } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 
@@ -36,6 +37,7 @@ export const CustomerRecord = Type.Object(
   {
     id: uuid(),
     case_id: uuid(),
+    external_id: externalId,
     title: Type.String({ examples: ['Mr'] }),
     first_names: Type.String({ examples: ['John'] }),
     last_name: Type.String({ examples: ['Smith'] }),

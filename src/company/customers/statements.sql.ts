@@ -1,4 +1,5 @@
 import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
+import { externalIds } from '../../kernel/external-ids/statements.sql.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, rowLimit, write } from '../../kernel/sql/statement.ts';
 import { listStatements } from '../list.sql.ts';
@@ -11,6 +12,7 @@ const columns = CUSTOMER_COLUMNS.join(', ');
 const recordFields = {
   id: 'u.id',
   case_id: 'u.case_id',
+  external_id: 'u.external_id',
   title: 'u.title',
   first_names: 'u.first_names',
   last_name: 'u.last_name',
@@ -91,15 +93,16 @@ export const customerLimit = rowLimit('customers of a case', 1_000, {
 });
 
 /**
- * SQL: inserts customers of the case in the table expression `cases`. `customers` is a JSON array of objects with an id
- * and the columns.
+ * SQL: inserts customers of the case in the table expression `cases`. `customers` is a JSON array of objects with an id,
+ * an external id and the columns. A customer whose external id is in use is left out.
  */
 export const insertCustomers = (cases: string, customers: string, now: string): string =>
-  `INSERT INTO customers AS u (company_id, case_id, id, ${columns}, created_at, updated_at)
-   SELECT c.company_id, c.id, d.id, ${CUSTOMER_COLUMNS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
-     FROM ${cases} c, json_populate_recordset(NULL::customers, ${customers}) d`;
+  `INSERT INTO customers AS u (company_id, case_id, id, external_id, ${columns}, created_at, updated_at)
+   SELECT c.company_id, c.id, d.id, d.external_id, ${CUSTOMER_COLUMNS.map((name) => `d.${name}`).join(', ')}, ${now}, ${now}
+     FROM ${cases} c, json_populate_recordset(NULL::customers, ${customers}) d
+   ON CONFLICT (company_id, external_id) WHERE external_id IS NOT NULL AND removed_at IS NULL DO NOTHING`;
 
-/** `customers` is an array with one customer. Returns no row if the case does not exist. */
+/** `customers` is an array with one customer. Returns no row if the case does not exist or the external id is in use. */
 export const insertCustomer = write('customers.insert', {
   inputs: { company_id: 'uuid', case_id: 'uuid', customers: 'json', now: 'timestamptz', origin: 'json' },
   sql: (input) => `
@@ -117,6 +120,27 @@ const lockCustomer = (condition: string, id: string) =>
   `old AS (SELECT u.* FROM customers u WHERE ${condition} AND u.id = ${id} FOR NO KEY UPDATE)`;
 const isOld = 'u.company_id = old.company_id AND u.case_id = old.case_id AND u.id = old.id';
 const before = customerAudit.snapshotOf('old');
+
+export const customerIds = externalIds({
+  noun: 'customer',
+  table: 'customers',
+  as: 'u',
+  where: 'u.removed_at IS NULL',
+  update: (set, input) => `old AS (
+      SELECT u.*, input.nth FROM customers u JOIN input ON ${isPresent(input)} AND u.id = ${input.id}
+         FOR NO KEY UPDATE OF u
+    ), u AS (
+      UPDATE customers u SET ${set}, updated_at = input.now FROM old JOIN input USING (nth) WHERE ${isOld}
+      RETURNING u.*, input.nth
+    ), event AS (
+      ${customerAudit.insertEvent('updated', {
+        from: 'u JOIN input USING (nth)',
+        at: 'input.now',
+        origin: 'input.origin',
+        before,
+      })}
+    )`,
+});
 
 const MAX_FORMER_EMAILS = 10;
 /** SQL: the earlier addresses of the customer `u` whose new values are in `d`. */

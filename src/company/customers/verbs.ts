@@ -2,6 +2,7 @@ import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { retryOnConflict } from '../../kernel/database/optimistic-retry.ts';
 import { assertBelowLimit } from '../../kernel/database/row-limit.ts';
 import { invalidState, notFound } from '../../kernel/errors.ts';
+import { refuseTakenExternalId, requireFreeExternalId } from '../../kernel/external-ids/verbs.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import { requireEmail } from '../../kernel/validation/email.ts';
@@ -13,6 +14,8 @@ import type { CompanyContext } from '../admin-context.ts';
 import { readListPage } from '../list.ts';
 import type { CustomerBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
+
+export { customerIds } from './statements.sql.ts';
 
 export async function listCustomers(context: CompanyContext, request: RemovableListRequest): Promise<PageOfJson> {
   const statements = request.removed ? sql.listRemovedCustomers : sql.listCustomers;
@@ -44,19 +47,23 @@ export async function createCustomer(
   context: CompanyContext,
   caseId: string,
   form: Form<CustomerBody>,
+  externalId?: string,
 ): Promise<string> {
   const { db, company, clock } = context;
   const caseValues = { company_id: company.id, case_id: caseId };
   const values = {
     ...caseValues,
-    customers: JSON.stringify([readNewCustomer(context, form, form.body, '')]),
+    customers: JSON.stringify([{ ...readNewCustomer(context, form, form.body, ''), external_id: externalId }]),
     now: toSql(clock()),
     origin: auditOrigin(context),
   };
   if (form.ok) await assertBelowLimit(db, sql.customerLimit, caseValues);
   return retryOnConflict(
     async () => form.ok && db.queryJson(sql.insertCustomer(values)),
-    () => explainRejection(context, caseId, null, form),
+    async () => {
+      await requireFreeExternalId(context, sql.customerIds, form, externalId);
+      await explainRejection(context, caseId, null, form);
+    },
   );
 }
 
@@ -100,7 +107,10 @@ export function restoreCustomer(context: CompanyContext, caseId: string, id: str
   const { db, company, clock } = context;
   const key = { company_id: company.id, case_id: caseId, id };
   return retryOnConflict(
-    () => db.queryJson(sql.restoreCustomer({ ...key, now: toSql(clock()), origin: auditOrigin(context) })),
+    () =>
+      db
+        .queryJson(sql.restoreCustomer({ ...key, now: toSql(clock()), origin: auditOrigin(context) }))
+        .catch(refuseTakenExternalId(sql.customerIds)),
     async () => {
       const found = await db.queryFirst<{ removed: boolean }>(sql.findCustomer(key));
       if (!found) throw notFound('customer');

@@ -141,6 +141,7 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
       // Public routes without a description, such as /healthz, are not part of the document.
       if (route.config?.access === 'public' && !schema?.operationId) return { schema: { ...schema, hide: true }, url };
       const isPaged = 'per_page' in ((schema.querystring as TObject | undefined)?.properties ?? {});
+      const hasCursor = 'cursor' in ((schema.querystring as TObject | undefined)?.properties ?? {});
       const requestHeaders = schema.headers as TObject | undefined;
       const isWrite = 'idempotency-key' in (requestHeaders?.properties ?? {});
       const acceptsIfMatch = isWrite && records.at(route.config?.path ?? '') !== undefined;
@@ -148,6 +149,7 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
       const showsRecord = isWrite && shown !== undefined && records.isShown(route.config?.path ?? '', shown);
       const headers = {
         ...(isPaged && PAGE_HEADERS),
+        ...(hasCursor && CURSOR_HEADERS),
         ...(isWrite && REPLAY_HEADERS),
         ...((acceptsIfMatch || (requestHeaders && !isWrite) || showsRecord) && ETAG_HEADERS),
       };
@@ -189,7 +191,7 @@ function completeOperation(operation: Operation): void {
     if (isPublic && (status === '404' || (status === '403' && isOfClients))) continue;
     if (!accepts('idempotency-key') && ['409', '422'].includes(status)) continue;
     if (!accepts('if-match') && status === '412') continue;
-    if (!accepts('if-none-match') && status === '304') continue;
+    if (status === '304' && (!accepts('if-none-match') || accepts('idempotency-key'))) continue;
     operation.responses[status] ??= { $ref: `#/components/responses/${name}` };
   }
 }
@@ -202,17 +204,27 @@ const CONTENT_TYPE: Parameter = {
   schema: { type: 'string', enum: ['application/json'], default: 'application/json' },
 };
 
-const describeResponses = (responses: Record<string, TSchema>, headers: object) =>
+const DESCRIPTIONS: Record<string, string> = { 200: 'OK', 201: 'Created' };
+
+const describeResponses = (responses: Record<string, TSchema & { contentMediaType?: string }>, headers: object) =>
   Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => [
       status,
-      { description: status === '200' ? 'OK' : 'Rejected', content: { 'application/json': { schema } }, headers },
+      {
+        description: DESCRIPTIONS[status] ?? 'Rejected',
+        content: { [schema.contentMediaType ?? 'application/json']: { schema } },
+        headers,
+      },
     ]),
   );
 
 const PAGE_HEADERS = {
   'x-total-count': { type: 'integer', description: 'The number of entries of the whole list.' },
   link: { type: 'string', description: 'Links to the first, last, previous and next page (RFC 8288).' },
+};
+
+const CURSOR_HEADERS = {
+  link: { type: 'string', description: 'The link to the next page, if there may be one (RFC 8288).' },
 };
 
 const REPLAY_HEADERS = {

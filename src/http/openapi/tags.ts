@@ -7,6 +7,9 @@ const GROUPS: Record<string, Record<string, string>> = {
     Invoices: 'Invoices with their items.',
     Appointments: 'Appointments with confirmations, reminders and video meetings.',
   },
+  'Across cases': {
+    Search: 'Find records of all cases by words, names and numbers.',
+  },
   'Related to the records': {
     Payments: 'Payments of an invoice.',
     Messages: 'Sent, waiting and failed messages of appointments.',
@@ -17,6 +20,7 @@ const GROUPS: Record<string, Record<string, string>> = {
   'The company': {
     Company: 'The settings of the company.',
     Cases: 'The cases of the company.',
+    'Kinds of case': "The company's own list of kinds.",
     Customers: 'The customers of a case.',
     Advisers: 'The advisers that appointments are booked with.',
     'Video accounts': 'The accounts that create the video meetings of an adviser.',

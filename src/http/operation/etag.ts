@@ -30,12 +30,12 @@ export type ReadableRecord = {
   currentVersion?: string;
   /** Takes the lock that writes take before they lock the row. The other order would deadlock. */
   lock?: (context: Context) => Promise<void>;
+  /** By default the row is found by its key. */
+  lockRow?: (context: Context, params: Params) => Query;
 };
 
 export type LockableRecord = ReadableRecord & {
-  /** The path parameter that holds the record's id; undefined for the company of the caller. */
-  idParam: string | undefined;
-  lockRow: (key: Record<KeyColumn, string>) => Query;
+  lockRow: (context: Context, params: Params) => Query;
   /** For a write with If-Match, without and with an Idempotency-Key; undefined if the record has no version. */
   guards: { unkeyed: Guard; keyed: Guard } | undefined;
 };
@@ -48,11 +48,13 @@ export class EtagRegistry {
   /** `response`: the schema of the record as GET shows it. */
   add(path: string, record: ReadableRecord, response: TSchema): void {
     if (record.currentVersion === undefined) this.#hashedSchemas.add(response);
+    // The path of the company of the caller has none.
     const idParam = /\{(\w+)\}$/.exec(path)?.[1];
     const key = record.key ?? (/\{caseId\}.*\{/.test(path) ? ['company_id', 'case_id', 'id'] : ['company_id', 'id']);
     const unkeyed = record.currentVersion === undefined ? undefined : ifMatchGuard(record.currentVersion);
     const guards = unkeyed && { unkeyed, keyed: combineGuards(KEY_GUARD, unkeyed) };
-    this.#byPath.set(path, { ...record, idParam, lockRow: rowLock(record.table, key), guards });
+    const lockRow = record.lockRow ?? rowLock(record.table, key, idParam);
+    this.#byPath.set(path, { ...record, lockRow, guards });
   }
 
   /** Whether an operation responds with the tag of a record: it creates one of a case, or shows one as GET does. */
@@ -90,14 +92,16 @@ export class EtagRegistry {
 }
 
 /** Locks the row until the end of the transaction. */
-function rowLock(table: string, key: readonly string[]): LockableRecord['lockRow'] {
+function rowLock(table: string, key: readonly KeyColumn[], idParam: string | undefined): LockableRecord['lockRow'] {
   const inputs: Inputs = Object.fromEntries(key.map((column) => [column, 'uuid'] as const));
-  return write(`${table}.lock_row`, {
+  const lock = write(`${table}.lock_row`, {
     inputs,
     sql: (input) => `
       SELECT 1 FROM ${table} WHERE ${key.map((column) => `${column} = ${input[column]}`).join(' AND ')}
          FOR NO KEY UPDATE`,
   });
+  return ({ company }, params) =>
+    lock({ company_id: company.id, case_id: params.caseId, id: idParam ? params[idParam] : company.id });
 }
 
 export const MATCH_HEADERS = {
@@ -114,6 +118,20 @@ export const NoneMatchHeaders = Type.Object({
     Type.String({ description: 'An ETag. If the record has not changed, the response is 304 without a body.' }),
   ),
 });
+
+/** A write that creates the record unless it exists: RFC 9110 lets `*` forbid the update. */
+export const CreateOnlyHeaders = {
+  'if-none-match': Type.Optional(
+    Type.String({ description: '`*`: only create. If the record exists, the answer is 412.', examples: ['*'] }),
+  ),
+};
+
+/** Whether a write that creates or updates is to create only. */
+export function isCreateOnly({ headers }: FastifyRequest): boolean {
+  const expected = headers['if-none-match'];
+  if (expected === undefined || expected.trim() === '*') return expected !== undefined;
+  throw invalidRequest([{ field: 'If-None-Match', code: 'format', message: 'the header must be *' }]);
+}
 
 /** The tag of a record without a version. */
 export const hashedEtag = (json: string): string => `"${hash('sha256', json, 'base64url').slice(0, 22)}"`;
@@ -163,13 +181,12 @@ const etagOf = (shown: ShownRecord | string, company: Company): string =>
 export async function requireIfMatch(
   context: Context,
   params: Params,
-  { idParam, lockRow, show, lock }: LockableRecord,
+  { lockRow, show, lock }: LockableRecord,
   expected: string,
 ): Promise<void> {
   const { company, db } = context;
   await lock?.(context);
-  const id = (idParam ? params[idParam] : company.id) as string;
-  await db.queryFirst(lockRow({ company_id: company.id, case_id: params.caseId as string, id }));
+  await db.queryFirst(lockRow(context, params));
   const etag = etagOf(await show(context, params), company);
   const tags = listedTags(expected);
   if (tags.includes('*') || tags.includes(etag)) return;

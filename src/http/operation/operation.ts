@@ -7,14 +7,15 @@ import { RequestDatabase } from '../../kernel/database/request-database.ts';
 import { BodyTooLargeError, NotFoundError } from '../../kernel/errors.ts';
 import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
-import type { Scope } from '../../kernel/scopes.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { Type } from '../../kernel/validation/type.ts';
+import type { RouteAccess } from '../plugins/route-config.ts';
 import { formOf, rejectedForm } from './body.ts';
 import { type Conditions, runCarefully } from './careful-write.ts';
 import {
+  CreateOnlyHeaders,
   type EtagRegistry,
   hashedEtag,
   ifMatch,
@@ -23,12 +24,16 @@ import {
   type ReadableRecord,
   versionEtag,
 } from './etag.ts';
+import type { Exports, StreamedResponse } from './exports.ts';
 import { IdempotencyHeaders, idempotencyKey, isWrite } from './idempotency.ts';
 import type { StoredResponse } from './stored-response.ts';
 
 type Alias = readonly [HTTPMethods, path: string];
 
-export type Services = { db: Database; clock: Clock; records: EtagRegistry };
+export type Services = { db: Database; clock: Clock; records: EtagRegistry; exports: Exports };
+
+/** What a documented operation needs: a scope, one of several scopes, or a person who has signed in. */
+type OperationAccess = Exclude<RouteAccess, 'public'>;
 
 type Operation<P extends string, B extends TSchema> = {
   id: string;
@@ -41,7 +46,7 @@ type Operation<P extends string, B extends TSchema> = {
   servedAlias?: { form: Alias; condition: string };
   /** The OpenAPI document has it only as an alias of other operations. */
   undocumented?: boolean;
-  access: Scope | 'user' | 'enrolment';
+  access: OperationAccess;
   /** Whether a signed-in person must have signed in during the last minutes. */
   needsRecentSignIn?: boolean;
   /** The response has a cookie, or concerns one person only: it is never stored, and Idempotency-Key is ignored. */
@@ -59,10 +64,14 @@ type Operation<P extends string, B extends TSchema> = {
   body?: B;
   bodyOptional?: boolean;
   response: TSchema;
+  /** The response with status 201, if the operation creates a record that does not exist. */
+  createdResponse?: TSchema;
   /** Declared by the operation that reads one record. Writes at or below its path then accept If-Match. */
   record?: Omit<ReadableRecord, 'show'> & {
     show: (context: Context, params: Record<P, string>) => Promise<ShownRecord | string>;
   };
+  /** The response has a hash as its tag, and If-None-Match is answered, but no write accepts the tag. */
+  isTagged?: boolean;
   /**
    * Returns the JSON text of the response, with its version if it shows a record of a case. Must write only through `db`,
    * and nothing if the form has faults.
@@ -75,7 +84,8 @@ type Operation<P extends string, B extends TSchema> = {
   ) => Promise<Answer>;
 };
 
-type Answer = string | ShownRecord | JsonResponse;
+type Answer = string | ShownRecord | JsonResponse | StreamedResponse | Created;
+export type Created = { created: string | ShownRecord };
 /** A long list is streamed in pieces of several entries. */
 export type JsonResponse = {
   json: string | AsyncIterable<string>;
@@ -90,7 +100,7 @@ export function registerOperation<P extends string, B extends TSchema>(
   services: Services,
   operation: Operation<P, B>,
 ): void {
-  const { record } = operation;
+  const { record, isTagged = false } = operation;
   // A query changes what is shown, so a hash would not be the tag of the record.
   if (record && !record.currentVersion && operation.query) throw new Error(`${operation.id} needs versions.`);
   if (record) services.records.add(operation.path, record as ReadableRecord, operation.response);
@@ -104,11 +114,12 @@ export function registerOperation<P extends string, B extends TSchema>(
     const expected = ifMatch(request);
     const changed = expected === undefined ? undefined : services.records.at(operation.path);
     if (key === undefined && !changed) return undefined;
-    isVersioned ??= services.records.isVersioned(operation.path);
+    // A guarded statement stores status 200 with its answer.
+    isVersioned ??= !operation.createdResponse && services.records.isVersioned(operation.path);
     return { key, ifMatch: expected !== undefined && changed ? { expected, record: changed } : undefined, isVersioned };
   };
   const respond = (request: FastifyRequest, answer: Answer): StoredResponse =>
-    toStoredResponse(answer, request, services.records.showsHashed(operation.response));
+    toStoredResponse(answer, request, isTagged || services.records.showsHashed(operation.response));
 
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
@@ -131,11 +142,11 @@ export function registerOperation<P extends string, B extends TSchema>(
         ...describe(operation),
         security: securityOf(operation.access),
         params: Type.Object(paramSchemas(operation.params)),
-        ...(writes && { headers: IdempotencyHeaders }),
-        ...(record && { headers: NoneMatchHeaders }),
+        ...(writes && { headers: writeHeaders(operation) }),
+        ...((record || isTagged) && { headers: NoneMatchHeaders }),
         ...(operation.query && { querystring: operation.query }),
         ...(operation.body && { body: operation.body, ...(operation.bodyOptional && OPTIONAL_BODY) }),
-        response: { 200: operation.response },
+        response: { 200: operation.response, ...(operation.createdResponse && { 201: operation.createdResponse }) },
       },
       ...(writes && {
         onResponse: (request, reply, done) => {
@@ -160,15 +171,21 @@ export function registerOperation<P extends string, B extends TSchema>(
           return (reply as FastifyReply).status(status).headers(headers).send(body);
         }
         const answer = await run(request, readBody(request), db);
-        if (typeof answer === 'object' && typeof answer.json !== 'string') {
+        if (typeof answer === 'object' && 'stream' in answer) {
+          reply.headers(answer.headers);
+          return answer.stream;
+        }
+        if (typeof answer === 'object' && 'json' in answer && typeof answer.json !== 'string') {
           reply.headers(JSON_TYPE);
           if ('headers' in answer) reply.headers(answer.headers);
           return Readable.from(asList(answer.json));
         }
-        const { headers, body } = respond(request, answer);
+        const { status, headers, body } = respond(request, answer);
+        if (status !== 200) (reply as FastifyReply).status(status);
         reply.headers(headers);
         if (typeof answer === 'object' && 'cookies' in answer) reply.header('set-cookie', answer.cookies);
-        if (!record || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag)) return body;
+        if ((!record && !isTagged) || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag))
+          return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
       },
       errorHandler: async (error, request) => {
@@ -213,11 +230,18 @@ function describe<P extends string, B extends TSchema>({
 const paramSchemas = (nouns: Record<string, string>) =>
   Object.fromEntries(Object.entries(nouns).map(([name, noun]) => [name, Type.String({ description: `The ${noun}.` })]));
 
+const writeHeaders = ({ createdResponse }: { createdResponse?: TSchema }) =>
+  createdResponse ? Type.Object({ ...IdempotencyHeaders.properties, ...CreateOnlyHeaders }) : IdempotencyHeaders;
+
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 /** `isHashed`: the answer shows a record that has no version. */
-function toStoredResponse(answer: Answer, { caller }: FastifyRequest, isHashed: boolean): StoredResponse {
-  const json = typeof answer === 'string' ? answer : answer.json;
+function toStoredResponse(answer: Answer, request: FastifyRequest, isHashed: boolean): StoredResponse {
+  if (typeof answer === 'object' && 'created' in answer) {
+    return { ...toStoredResponse(answer.created, request, isHashed), status: 201 };
+  }
+  const { caller } = request;
+  const json = typeof answer === 'string' ? answer : 'json' in answer ? answer.json : undefined;
   if (typeof json !== 'string') throw new Error('The response of a write cannot be streamed.');
   const body = renderWallTimes(json);
   const headers: Record<string, string> = { ...JSON_TYPE };
@@ -237,11 +261,11 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** No API client and no user can have the scope operator. Only OAuth schemes can list scopes. */
-function securityOf(access: Scope | 'user' | 'enrolment') {
+/** No API client and no user can have the scope operator. Only OAuth schemes can list scopes; one of the schemes is enough. */
+function securityOf(access: OperationAccess) {
   if (access === 'user' || access === 'enrolment') return [{ session: [] }];
   if (access === 'operator') return [{ bearer: [] }];
-  return [{ bearer: [] }, { oauth2: [access] }, { session: [] }];
+  return [{ bearer: [] }, ...[access].flat().map((scope) => ({ oauth2: [scope] })), { session: [] }];
 }
 
 const NO_BODY = Type.Object({});

@@ -61,3 +61,16 @@ export function pageHeaders(url: string, { limit, offset }: Page, total: number)
   if (current < last) links.push(link(current + 1, 'next'));
   return { 'x-total-count': String(total), link: links.join(', ') };
 }
+
+/** Returns a page of a list with a cursor. A header links to the next page, if there may be one. */
+export async function respondWithCursorPage(
+  { originalUrl }: FastifyRequest,
+  page: Promise<{ json: string; next: string | undefined }>,
+): Promise<JsonResponse> {
+  const { json, next } = await page;
+  if (next === undefined) return { json, headers: {} };
+  const [path, query] = originalUrl.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('cursor', next);
+  return { json, headers: { link: `<${path}?${parameters}>; rel="next"` } };
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isMissingObject } from '../../kernel/database/postgres-errors.ts';
 import {
   CodedError,
   type ErrorCode,
@@ -9,6 +10,7 @@ import {
   invalidRequest,
   MethodNotAllowedError,
   NotFoundError,
+  UnavailableError,
 } from '../../kernel/errors.ts';
 import { hostFault } from '../plugins/host-header.ts';
 import { SECURITY_HEADERS } from '../plugins/security-headers.ts';
@@ -35,18 +37,30 @@ export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   unavailable: { status: 503, title: 'Service Unavailable' },
 };
 
+/** Only for features that are new: the specified operations work without the migrations of their release. */
+const NOT_MIGRATED = 'The database lacks migrations that this operation needs. Try again later.';
+
 /** Errors that are likely to be over in a second. */
 const TRANSIENT_CODES: ReadonlySet<ErrorCode> = new Set(['unavailable', 'request_in_progress']);
 
-export function problems(app: FastifyInstance): void {
+/** `lacksMigrations` says whether the database has yet to get migrations of this release. */
+export function problems(app: FastifyInstance, lacksMigrations: () => Promise<boolean> = async () => false): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const coded = error instanceof CodedError ? error : fromFramework(error);
+    if (error instanceof CodedError) return send(error, error, request, reply);
+    if (!isMissingObject(error)) return send(fromFramework(error), error, request, reply);
+    return lacksMigrations().then(
+      (lacks) => send(lacks ? new UnavailableError(NOT_MIGRATED, error) : fromFramework(error), error, request, reply),
+      () => send(fromFramework(error), error, request, reply),
+    );
+  });
+
+  function send(coded: CodedError, error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     if (coded.code === 'internal') request.log.error({ reqId: request.id, err: error }, 'request failed');
     if (coded.code === 'unavailable')
       request.log.error({ reqId: request.id, err: coded.cause, reason: coded.message }, 'service unavailable');
     if (TRANSIENT_CODES.has(coded.code)) reply.header('retry-after', '1');
     return sendProblem(request, reply, coded);
-  });
+  }
 
   const methodsByPath = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {

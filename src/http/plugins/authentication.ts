@@ -11,7 +11,7 @@ import {
 import type { Clock } from '../../kernel/time/time.ts';
 import { recordFailure } from './auth-throttle.ts';
 import type { FixedWindowCounter } from './fixed-window-counter.ts';
-import type { Access } from './route-config.ts';
+import type { RouteAccess } from './route-config.ts';
 import { isSameOrigin, type SiteOf, secretCookie } from './site.ts';
 
 declare module 'fastify' {
@@ -102,16 +102,20 @@ function assertRecent({ route }: FastifyRequest, { purpose, startedMs }: Session
   throw new RecentSignInRequiredError('Sign in again: this needs a sign-in during the last five minutes.');
 }
 
-type CallerAccess = Exclude<Access, 'public'>;
+type CallerAccess = Exclude<RouteAccess, 'public'>;
 
 function admit(request: FastifyRequest, reply: FastifyReply, access: CallerAccess, caller: Caller): void {
   request.caller = caller;
   if (access === 'user' || access === 'enrolment') {
     if (caller.session?.purpose !== 'full' && (!caller.session || access === 'user'))
       throw new InsufficientScopeError(NOT_SIGNED_IN);
-  } else if (!caller.scopes.has(access)) {
-    reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${access}"`);
-    throw new InsufficientScopeError(`The ${caller.session ? 'role' : 'token'} does not have the scope ${access}.`);
+  } else if (
+    typeof access === 'string' ? !caller.scopes.has(access) : !access.some((scope) => caller.scopes.has(scope))
+  ) {
+    const scopes = [access].flat();
+    reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`);
+    const what = scopes.length > 1 ? 'has none of the scopes' : 'does not have the scope';
+    throw new InsufficientScopeError(`The ${caller.session ? 'role' : 'token'} ${what} ${scopes.join(', ')}.`);
   }
   const body = hasBody(request);
   if ((request.route.specified || body) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../kernel/database/database.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
-import type { Migration } from '../../kernel/schema/migrations.ts';
+import { PREVIOUS_RELEASE_MIGRATION } from '../../kernel/schema/previous-release.ts';
 import { read } from '../../kernel/sql/statement.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { sendProblem } from '../operation/problems.ts';
@@ -10,6 +10,12 @@ const lastMigration = read('migrations.last', {
   inputs: {},
   sql: () => 'SELECT max(version) AS version FROM migrations',
 });
+
+/** Returns the version of the last migration that was applied. */
+export async function lastMigrationOf(db: Database): Promise<number> {
+  const row = await db.queryFirst<{ version: number | null }>(lastMigration({}));
+  return row?.version ?? 0;
+}
 
 const STARTING = new UnavailableError('The service is starting.');
 const STOPPING = new UnavailableError('The service is stopping.');
@@ -24,7 +30,8 @@ export type ReadinessCheck = () => Promise<boolean>;
 type HealthOptions = {
   db: Database;
   clock: Clock;
-  migrations: Migration[];
+  /** The last migration that the service cannot do without; by default that of the previous release. */
+  requiredMigration?: number | undefined;
   /** The service listens before its start is complete, because the demonstration company needs the address. */
   isStarted: () => boolean;
   /** Returns for how long followers of the event log have received nothing new. */
@@ -37,10 +44,8 @@ type HealthOptions = {
  */
 export function health(
   app: FastifyInstance,
-  { db, clock, migrations, isStarted, logStalledSeconds }: HealthOptions,
+  { db, clock, requiredMigration = PREVIOUS_RELEASE_MIGRATION, isStarted, logStalledSeconds }: HealthOptions,
 ): ReadinessCheck {
-  const requiredVersion = migrations.at(-1)?.version ?? 0;
-
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
 
   let stopping = false;
@@ -49,9 +54,9 @@ export function health(
   });
 
   const checkDatabase = async (): Promise<void> => {
-    const row = await db.queryFirst<{ version: number | null }>(lastMigration({}));
-    // A newer schema is ready too: migrations of the next release work while this release still runs.
-    if ((row?.version ?? 0) < requiredVersion) throw new UnavailableError('The database lacks migrations.');
+    // A newer schema is ready too: migrations of the next release work while this release still runs. So is the schema
+    // of the previous release, so that processes can be replaced before the migrations.
+    if ((await lastMigrationOf(db)) < requiredMigration) throw new UnavailableError('The database lacks migrations.');
   };
 
   app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {

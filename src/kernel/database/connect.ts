@@ -1,12 +1,12 @@
 import pg from 'pg';
-import type { Connection } from './database.ts';
+import { type Connection, withOwnSession } from './connection.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Opens one connection outside the pool. */
+/** Opens one connection outside the pool, with a session of its own. */
 export async function connectClient(connection: Connection, purpose: string): Promise<pg.Client> {
   const client = new pg.Client({
-    ...connection,
+    ...withOwnSession(connection),
     application_name: `case-records ${purpose}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });

@@ -1,17 +1,17 @@
 import pg from 'pg';
 import { UnavailableError } from '../errors.ts';
 import type { Query } from '../sql/statement.ts';
+import { type Connection, sharesSessions } from './connection.ts';
 import { assertNotPast, deadlineError, isPast } from './deadline.ts';
 import { type OnBatch, PipelinedPool } from './pipelined-pool.ts';
 import type { Row } from './pipelined-transaction.ts';
 import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
-import { WITH_SAFE_COMMITS } from './safe-commits.ts';
-import { sessionLimits } from './session-settings.ts';
+import { settingsSql } from './session-settings.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import { TransactionConnection } from './transaction-connection.ts';
 
-export type Connection = { connectionString: string } | { host: string; user: string; database: string };
+export type { Connection };
 
 type DatabaseOptions = {
   connection: Connection;
@@ -45,10 +45,10 @@ const LIST_MAX_IN_FLIGHT = 3;
 const SEARCH_MAX_IN_FLIGHT = 4;
 // Statements that find rows by key need one plan. Custom plans for cases of different sizes cost more than the list
 // itself (decision 19). Without statistics the planner overestimates generic plans and would compile them.
-const GENERIC_PLAN_SQL = 'SET plan_cache_mode = force_generic_plan; SET jit = off; ';
+const GENERIC_PLANS = { plan_cache_mode: 'force_generic_plan', jit: 'off' };
 // A table that was empty when a connection planned its statements, such as that of the idempotency keys after a quiet
 // day, would be read from end to end for every row, however large it becomes.
-const SHORT_PLAN_SQL = `${GENERIC_PLAN_SQL}SET enable_seqscan = off; `;
+const SHORT_PLANS = { ...GENERIC_PLANS, enable_seqscan: 'off' };
 
 /** A record as JSON text. `version` changes whenever the text does; undefined if the text shows no record. */
 export type ShownRecord = { json: string; version: string | undefined };
@@ -150,6 +150,9 @@ export class Database extends Executor {
   readonly pool: pg.Pool;
   /** Streams, which a slow client can hold up. */
   readonly #streamPool: pg.Pool;
+  /** SQL that follows BEGIN; empty if the session has the settings already. */
+  readonly #transactionSettings: string;
+  readonly #streamSettings: string;
   readonly #silenceWatch: SilenceWatch;
   readonly requestDeadlineMs: number;
   /** Called after every statement, for the metrics. */
@@ -157,6 +160,8 @@ export class Database extends Executor {
   onBatch: OnBatch = () => {};
   /** While this count stays the same, the server has neither crashed nor been replaced. */
   connectionFailures = 0;
+  /** A pooler that shares sessions also hides that the server has crashed. */
+  readonly noticesFailures: boolean;
 
   constructor(options: DatabaseOptions) {
     super();
@@ -173,23 +178,26 @@ export class Database extends Executor {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: 'case-records',
     };
-    const onConnectSql = (transaction_timeout?: number) =>
-      `${WITH_SAFE_COMMITS}; ${sessionLimits({ ...TIMEOUTS_MS, ...(transaction_timeout && { transaction_timeout }) })}`;
-    const pipelinedPool = (size: number, maxInFlight: number, planSql: string) => {
-      const sessionSql = `${planSql}${onConnectSql(PIPELINED_TRANSACTION_TIMEOUT_MS)}`;
+    const isShared = sharesSessions(connection);
+    this.noticesFailures = !isShared;
+    const pipelinedPool = (name: string, size: number, maxInFlight: number, plans: Record<string, string>) => {
+      const values = { ...plans, ...TIMEOUTS_MS, transaction_timeout: PIPELINED_TRANSACTION_TIMEOUT_MS };
+      // Connecting prepares it; if sessions are shared, each transaction then begins with it.
+      const firstStatement = { name: `settings.${name}`, text: settingsSql(values, { isShared }) };
       return new PipelinedPool({
         size,
         maxInFlight,
         responseTimeoutMs,
-        connect: () => new PrimaryClient({ ...settings, pipeline: true, sessionSql }),
+        connect: () => new PrimaryClient({ ...settings, pipeline: true, firstStatement }),
+        transactionSettings: isShared ? firstStatement.name : undefined,
         onError,
         onBatch: (...batch) => this.onBatch(...batch),
       });
     };
-    const pool = (max: number, transactionMs?: number) => {
+    const pool = (max: number, sql: string) => {
       const config: PrimaryClientConfig & pg.PoolConfig = {
         ...settings,
-        sessionSql: onConnectSql(transactionMs),
+        firstStatement: isShared ? undefined : { text: sql },
         max,
         Client: PrimaryClient,
       };
@@ -200,12 +208,17 @@ export class Database extends Executor {
     };
     const half = Math.ceil(poolSize / 2);
     this.#pools = {
-      short: pipelinedPool(poolSize, SHORT_MAX_IN_FLIGHT, SHORT_PLAN_SQL),
-      list: pipelinedPool(half, LIST_MAX_IN_FLIGHT, GENERIC_PLAN_SQL),
-      search: pipelinedPool(half, SEARCH_MAX_IN_FLIGHT, ''),
+      short: pipelinedPool('short', poolSize, SHORT_MAX_IN_FLIGHT, SHORT_PLANS),
+      list: pipelinedPool('list', half, LIST_MAX_IN_FLIGHT, GENERIC_PLANS),
+      search: pipelinedPool('search', half, SEARCH_MAX_IN_FLIGHT, {}),
     };
-    this.pool = pool(poolSize, TRANSACTION_TIMEOUT_MS);
-    this.#streamPool = pool(STREAM_CONNECTIONS);
+    const transactionSql = settingsSql({ ...TIMEOUTS_MS, transaction_timeout: TRANSACTION_TIMEOUT_MS }, { isShared });
+    this.pool = pool(poolSize, transactionSql);
+    this.#transactionSettings = isShared ? `; ${transactionSql}` : '';
+    // Without transaction_timeout: a stream may take as long as its reader does.
+    const streamSql = settingsSql(TIMEOUTS_MS, { isShared });
+    this.#streamPool = pool(STREAM_CONNECTIONS, streamSql);
+    this.#streamSettings = isShared ? `; ${streamSql}` : '';
   }
 
   /** The number of connections, and of requests that wait for one. */
@@ -225,7 +238,7 @@ export class Database extends Executor {
     const connection = await this.#connect(this.#streamPool, deadline);
     let failure: unknown;
     try {
-      await connection.send('BEGIN READ ONLY');
+      await connection.send(`BEGIN READ ONLY${this.#streamSettings}`);
       await connection.send({ text: `DECLARE entries NO SCROLL CURSOR FOR ${statement.text}`, values });
       for (;;) {
         const { rows } = await this.measure(statement.name, () => connection.send<[string]>(FETCH));
@@ -245,7 +258,7 @@ export class Database extends Executor {
   async transaction<T>(work: (executor: Executor) => Promise<T>, deadline = Infinity): Promise<T> {
     const connection = await this.#connect(this.pool, deadline);
     try {
-      await connection.send('BEGIN');
+      await connection.send(`BEGIN${this.#transactionSettings}`);
       const transaction = new Transaction(this, connection);
       const result = await work(transaction);
       await connection.commit();

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Connection } from './database.ts';
+import { type Connection, withOwnSession } from './connection.ts';
 import { PrimaryClient } from './primary-client.ts';
 
 const MIN_RECONNECT_DELAY_MS = 500;
@@ -32,7 +32,7 @@ export class Listener {
 
   async open(): Promise<void> {
     const client = new PrimaryClient({
-      ...this.#connection,
+      ...withOwnSession(this.#connection),
       application_name: 'case-records listen',
       connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
       query_timeout: RESPONSE_TIMEOUT_MS,

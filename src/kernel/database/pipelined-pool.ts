@@ -5,6 +5,7 @@ import { type PlannedStatement, planTransactions } from './batching.ts';
 import { assertNotPast } from './deadline.ts';
 import { PipelinedTransaction, type Row } from './pipelined-transaction.ts';
 import { isConnectionError, isDeadlock, isServerError } from './postgres-errors.ts';
+import { QueryWithSettings } from './query-with-settings.ts';
 
 /** The row that answers a request, or undefined if there is none. */
 type Answer = Row | undefined;
@@ -42,6 +43,11 @@ type PipelinedPoolOptions = {
   /** A connection that does not answer for so long is closed, and all its statements fail. */
   responseTimeoutMs: number;
   connect: () => pg.Client;
+  /**
+   * The prepared statement that each transaction begins with, if a pooler may give each one another session; connecting
+   * has prepared it.
+   */
+  transactionSettings?: string | undefined;
   onError: (error: Error) => void;
   /** Called for every batched statement. */
   onBatch?: OnBatch;
@@ -82,11 +88,15 @@ export class PipelinedPool {
 
   queryRows<Row extends pg.QueryResultRow>({ statement, values }: Query): Promise<pg.QueryResult<Row>> {
     const { name, text } = statement;
+    const { transactionSettings } = this.#options;
     return this.#withConnection(
       () => this.#leastBusy(),
       ({ client }) =>
         new Promise((resolve, reject) => {
-          client.query<Row>({ name, text, values }, (error, result) => (error ? reject(error) : resolve(result)));
+          const callback = (error: Error, result: pg.QueryResult<Row>) => (error ? reject(error) : resolve(result));
+          const query = { name, text, values };
+          if (transactionSettings === undefined) client.query<Row>(query, callback);
+          else client.query(new QueryWithSettings(query, transactionSettings, callback));
         }),
     );
   }
@@ -208,7 +218,8 @@ export class PipelinedPool {
     // A list is valid without a commit, so each request is answered as soon as its row arrives.
     const isListBatch = requests.length > 1 && requests[0]?.query.statement.pool !== 'short';
     const onRow = isListBatch ? (row: Row) => resolveNth(requests, row) : undefined;
-    const transaction = new PipelinedTransaction(planned, onRow, (error, results) => {
+    const { transactionSettings } = this.#options;
+    const transaction = new PipelinedTransaction(planned, transactionSettings, onRow, (error, results) => {
       for (const [i, { statement, requests }] of planned.entries()) {
         const [first] = requests;
         if (first && requests.length > 1) this.#options.onBatch?.(first.query.statement.name, requests.length, !error);

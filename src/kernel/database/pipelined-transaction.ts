@@ -8,6 +8,8 @@ type Connection = {
   sync(): void;
   describe(): void;
   stream: { cork(): void; uncork(): void; destroy(error: Error): void };
+  bind(config: { portal: string; statement: string; values: [] }): void;
+  execute(config: { portal: string; rows: number }): void;
 };
 
 /** pg wraps this callback and forwards at most two arguments, or only the error. */
@@ -20,6 +22,12 @@ type Callback = (error: Error | null, results?: Row[][]) => void;
 const withoutSync = (connection: Connection): Connection =>
   Object.create(connection, { sync: { value: () => {} }, describe: { value: () => {} } });
 const withoutSyncOf = new WeakMap<Connection, Connection>();
+
+/** Executes a statement without values that has been prepared on the connection. No Sync follows it. */
+export function executePrepared(connection: Pick<Connection, 'bind' | 'execute'>, statement: string): void {
+  connection.bind({ portal: '', statement, values: [] });
+  connection.execute({ portal: '', rows: 0 });
+}
 
 /**
  * A pg query that sends one or more statements as one transaction, in one write to the connection. If one statement
@@ -35,17 +43,29 @@ export class PipelinedTransaction extends pg.Query {
   /** pg's own method: sends Parse (if needed), Bind, Describe, Execute and Sync. */
   declare prepare: (connection: Connection) => void;
   readonly #statements: readonly SentStatement[];
+  readonly #settings: string | undefined;
   readonly #onRow: ((row: Row) => void) | undefined;
   readonly #results: Row[][] = [];
-  #completed = 0;
+  /** Negative until the settings have been made. */
+  #completed: number;
   #sending = false;
 
-  /** `onRow` gets the rows of a single statement as they arrive, instead of `callback`. */
-  constructor(statements: readonly SentStatement[], onRow: ((row: Row) => void) | undefined, callback: Callback) {
+  /**
+   * `settings` is the name of a prepared statement that comes first, or undefined. `onRow` gets the rows of a single
+   * statement as they arrive, instead of `callback`.
+   */
+  constructor(
+    statements: readonly SentStatement[],
+    settings: string | undefined,
+    onRow: ((row: Row) => void) | undefined,
+    callback: Callback,
+  ) {
     super('');
     this.#onRow = onRow;
     this.callback = callback;
     this.#statements = statements;
+    this.#settings = settings;
+    this.#completed = settings === undefined ? 0 : -1;
   }
 
   override submit = (pgConnection: unknown): void => {
@@ -55,6 +75,7 @@ export class PipelinedTransaction extends pg.Query {
     connection.stream.cork();
     this.#sending = true;
     try {
+      if (this.#settings !== undefined) executePrepared(connection, this.#settings);
       for (const { statement, values } of this.#statements) {
         this.name = statement.name;
         this.text = statement.text;
@@ -77,6 +98,7 @@ export class PipelinedTransaction extends pg.Query {
   }
 
   handleDataRow({ fields }: { fields: Row }): void {
+    if (this.#completed < 0) return;
     const rows = this.#results[this.#completed];
     if (this.#onRow) this.#onRow(fields);
     else if (rows) rows.push(fields);

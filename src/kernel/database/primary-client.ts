@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-/** `sessionSql` is run as part of connecting, so the pool's connection timeout covers it. */
-export type PrimaryClientConfig = pg.ClientConfig & { sessionSql?: string };
+/** `firstStatement` is run as part of connecting, so the pool's connection timeout covers it. */
+export type PrimaryClientConfig = pg.ClientConfig & { firstStatement?: { name?: string; text: string } | undefined };
 
 /**
  * A connection to the primary. Ends when the server turns out to be a standby, which rejects writes and may return old
@@ -9,11 +9,11 @@ export type PrimaryClientConfig = pg.ClientConfig & { sessionSql?: string };
  * PostgreSQL reports success and sends a notice, but the write may be lost with the primary.
  */
 export class PrimaryClient extends pg.Client {
-  readonly #sessionSql: string | undefined;
+  readonly #firstStatement: PrimaryClientConfig['firstStatement'];
 
   constructor(config?: PrimaryClientConfig) {
     super(config);
-    this.#sessionSql = config?.sessionSql;
+    this.#firstStatement = config?.firstStatement;
     // The statements of a broken connection fail. Without a listener its error would also end the process.
     this.on('error', () => {});
     const { connection } = this;
@@ -34,7 +34,7 @@ export class PrimaryClient extends pg.Client {
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
     const connected = super.connect().then(async () => {
       try {
-        if (this.#sessionSql !== undefined) await this.query(this.#sessionSql);
+        if (this.#firstStatement) await this.query(this.#firstStatement);
       } catch (error) {
         // The pool forgets a connection that it could not open, and would leave this one open.
         this.connection.stream.destroy();

@@ -9,13 +9,26 @@ const TCP_LIMITS = {
   tcp_user_timeout: '20000',
 };
 
+type Settings = Readonly<Record<string, string | number>>;
+
 /**
- * Returns SQL that sets the limits of a new connection, a statement because poolers such as PgBouncer refuse them as
- * parameters of the connection. Without `transaction_timeout` a transaction may take as long as its reader does; the
- * setting exists since PostgreSQL 17, and unknown settings are skipped.
+ * Returns one statement that makes the settings for the session, or for one transaction if sessions are shared: a
+ * pooler refuses them as parameters of the connection. Unknown settings are skipped: `transaction_timeout` exists since
+ * PostgreSQL 17.
+ *
+ * synchronous_commit can be changed at any time for a role, a database or the server, so that commits do not wait for
+ * the disk (`off`) or for the standbys (`local`). A crash would then lose acknowledged writes, so such a setting is
+ * raised. Stricter ones such as `remote_apply` are kept.
  */
-export function sessionLimits(timeoutsMs: Readonly<Record<string, number>>): string {
-  const rows = Object.entries({ ...TCP_LIMITS, ...timeoutsMs }).map(([name, value]) => `('${name}', '${value}')`);
-  return `SELECT set_config(s.name, l.value, false)
-    FROM (VALUES ${rows.join(', ')}) AS l (name, value) JOIN pg_settings s ON s.name = l.name`;
+export function settingsSql(settings: Settings, { isShared }: { isShared: boolean }): string {
+  // Behind a pooler the peer of the server is the pooler, whose connections serve others too.
+  const all = isShared ? settings : { ...TCP_LIMITS, ...settings };
+  const expressions = Object.entries(all).map(
+    ([name, value]) =>
+      `CASE WHEN current_setting('${name}', true) IS NOT NULL THEN set_config('${name}', '${value}', ${isShared}) END`,
+  );
+  return `SELECT set_config('synchronous_commit',
+    CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
+         ELSE current_setting('synchronous_commit') END, ${isShared}),
+    ${expressions.join(',\n    ')}`;
 }

@@ -22,7 +22,7 @@ export type HeldJobs = {
   drop(db: Executor, filter: HeldFilter, now: Instant): Promise<number>;
 };
 
-export const DROPPED = 'Dropped by an operator after the database was restored from a backup.';
+export const DROPPED = 'Dropped by an operator after a restore or an import: it may have been done before.';
 
 export async function countOf(db: Executor, query: Query): Promise<number> {
   return (await db.queryFirst<{ count: number }>(query))?.count ?? 0;

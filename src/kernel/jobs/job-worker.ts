@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Connection, Database } from '../database/database.ts';
 import { Listener } from '../database/listener.ts';
+import { isMissingObject } from '../database/postgres-errors.ts';
 import { type Clock, toSql } from '../time/time.ts';
 import type { ClaimValues } from './job-queue.sql.ts';
 import type { JobKey, JobQueue, Lease } from './job-queue.ts';
@@ -129,7 +130,7 @@ export class JobWorker {
     let claimed = 0;
     let starved = false;
     for (const queue of this.#options.queues) {
-      claimed += await this.#claim(queue);
+      claimed += await this.#claim(queue).catch((error: unknown) => this.#skipIfMissing(queue, error));
       const { busy, saturated } = this.#loadOf(queue);
       starved ||= busy >= this.#options.slots || saturated.length > 0;
     }
@@ -156,6 +157,13 @@ export class JobWorker {
     const keys = await db.queryRows<JobKey>(queue.statements.claim(values));
     for (const key of keys) this.#start(queue, key, leaseId);
     return keys.length;
+  }
+
+  /** Before the migrations of its release, a worker may have a queue without a table. The other queues go on. */
+  #skipIfMissing({ name }: JobQueue, error: unknown): 0 {
+    if (!isMissingObject(error)) throw error;
+    this.#options.logger.warn({ err: error, queue: name }, 'the queue has no table yet; retrying');
+    return 0;
   }
 
   #loadOf(queue: JobQueue): { busy: number; companies: Map<string, number>; saturated: string[] } {
@@ -224,9 +232,9 @@ export class JobWorker {
     for (const queue of queues) {
       const { busy, saturated } = this.#loadOf(queue);
       if (busy >= slots) continue;
-      const next = await db.queryFirst<{ at: string | null }>(
-        queue.statements.nextDue({ excluded_companies: saturated }),
-      );
+      const next = await db
+        .queryFirst<{ at: string | null }>(queue.statements.nextDue({ excluded_companies: saturated }))
+        .catch((error: unknown) => void this.#skipIfMissing(queue, error));
       if (!next?.at) continue;
       const ms = Math.ceil(clock().until(Temporal.Instant.from(next.at)).total('milliseconds'));
       delay = Math.min(delay, Math.max(ms, MIN_DELAY_MS));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
@@ -9,6 +10,9 @@ export type Migration = { version: number; name: string; sql: string; sha256: st
 const FOLDER = new URL('../../../migrations/', import.meta.url);
 // An arbitrary number that every process uses.
 const LOCK = 7_226_001;
+const LOCK_POLL_MS = 50;
+/** The first line of a migration whose statements each commit on their own, for example to build an index. */
+const OUTSIDE_TRANSACTION = '-- outside of a transaction\n';
 
 export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
@@ -39,7 +43,7 @@ export async function migrate(
 ): Promise<string[]> {
   const client = await connectClient(connection, 'migrate');
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await acquireLock(client);
     await client.query(`CREATE TABLE IF NOT EXISTS migrations (
       version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
       applied_at timestamptz NOT NULL DEFAULT now())`);
@@ -52,6 +56,12 @@ export async function migrate(
   } finally {
     await client.end();
   }
+}
+
+/** Polls: CREATE INDEX CONCURRENTLY would wait for a process that waits for the lock in a statement, and never end. */
+async function acquireLock(client: pg.Client): Promise<void> {
+  const isLocked = async () => (await client.query('SELECT pg_try_advisory_lock($1) AS locked', [LOCK])).rows[0].locked;
+  while (!(await isLocked())) await sleep(LOCK_POLL_MS);
 }
 
 const appliedMigrations = async (client: pg.Client) =>
@@ -74,12 +84,27 @@ function missingFrom(migrations: Migration[], applied: Applied[]): Migration[] {
   return migrations.filter(({ version }) => !done.has(version));
 }
 
-/** Applies a migration in one transaction, so that an interruption leaves the database unchanged. */
+/** Returns the statements of a migration that runs outside of a transaction; undefined if it runs in one. */
+export const separateStatements = (sql: string): string[] | undefined =>
+  sql.startsWith(OUTSIDE_TRANSACTION) ? sql.split(/;$/m) : undefined;
+
+/**
+ * Applies a migration in one transaction, so that an interruption leaves the database unchanged. One outside of a
+ * transaction can be interrupted between two statements, so each of them can be repeated.
+ */
 async function apply(client: pg.Client, { version, name, sql, sha256 }: Migration): Promise<void> {
-  await client.query('BEGIN');
+  const record = () =>
+    client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
   try {
+    const statements = separateStatements(sql);
+    if (statements) {
+      for (const statement of statements) await client.query(statement);
+      await record();
+      return;
+    }
+    await client.query('BEGIN');
     await client.query(sql);
-    await client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
+    await record();
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');

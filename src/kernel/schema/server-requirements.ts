@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
+import { requireUsablePooler } from './pooler-requirements.ts';
 
 const MIN_VERSION = 150_000;
 
@@ -26,25 +26,10 @@ export async function requireSafeServer(connection: Connection): Promise<number>
         `The role "${role}" has synchronous_commit ${commit}: a crash would lose acknowledged writes. ` +
           'Set it to "on" for the role, the database or the server.',
       );
-    if (await sharesSessions(client, connection))
-      throw new Error(
-        'The connection pooler gives each transaction another session, and the service needs its own: ' +
-          'set pool_mode to "session" for this database.',
-      );
+    await requireUsablePooler(connection, client);
     if (encoding !== 'UTF8') throw new Error(`The database must have the encoding UTF8, not ${encoding}.`);
     return version;
   } finally {
     await client.end();
   }
 }
-
-/** A pooler that does not keep sessions gives the one that the idle `client` last had to the next connection. */
-async function sharesSessions(client: pg.Client, connection: Connection): Promise<boolean> {
-  const other = await connectClient(connection, 'start');
-  const [session, otherSession] = [await sessionOf(client), await sessionOf(other)];
-  await other.end();
-  return session === otherSession;
-}
-
-const sessionOf = async (client: pg.Client): Promise<number> =>
-  (await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;

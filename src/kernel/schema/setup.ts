@@ -3,6 +3,7 @@ import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
 import { type Grant, grantPrivileges } from './grants.ts';
 import { type Migration, migrate, pendingMigrations } from './migrations.ts';
+import { isUsableWithout } from './previous-release.ts';
 
 export type SchemaSetup = {
   /** The connection of the role that owns the tables. */
@@ -12,6 +13,8 @@ export type SchemaSetup = {
   /** The role of the service; it is created if it does not exist. */
   roleToCreate?: string | undefined;
   migrations: Migration[];
+  /** Whether migrations of this release may be missing if the connection may not apply them. */
+  mayLackMigrations?: boolean | undefined;
   /** Called before each missing migration is applied. */
   onMigration?: ((name: string) => void) | undefined;
   grants: readonly Grant[];
@@ -25,8 +28,12 @@ export type SchemaSetup = {
  */
 export async function setUpSchema(setup: SchemaSetup): Promise<string[]> {
   const { owner, migrations, onMigration, configure } = setup;
-  const isBehind = (await pendingMigrations(owner, migrations)).length > 0;
-  const applied = isBehind ? await migrate(owner, migrations, onMigration).catch(explainMissingPrivilege) : [];
+  const pending = await pendingMigrations(owner, migrations);
+  const mayLack = setup.mayLackMigrations === true && isUsableWithout(pending, migrations);
+  const isBehind = pending.length > 0;
+  const applied = isBehind
+    ? await migrate(owner, migrations, onMigration).catch((error) => explainMissingPrivilege(error, mayLack))
+    : [];
   const client = await connectClient(owner, 'setup');
   try {
     const { rows } = await client.query(OWNS_TABLES);
@@ -64,9 +71,10 @@ async function createRole(client: pg.Client, role: string): Promise<void> {
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-function explainMissingPrivilege(error: unknown): never {
+function explainMissingPrivilege(error: unknown, mayLack: boolean): string[] {
   const { code } = ((error as Error).cause ?? error) as { code?: string };
   if (code !== INSUFFICIENT_PRIVILEGE) throw error;
+  if (mayLack) return [];
   throw new Error(
     `The database lacks migrations that its role may not apply (${(error as Error).message}). ` +
       'Run "case-records migrate" with DATABASE_OWNER_URL.',

@@ -93,6 +93,13 @@ export function toWallTime(instant: Instant, zone: string): string {
   return bytes.toString('latin1');
 }
 
+/** The calendar day of an instant in a zone, as YYYY-MM-DD. */
+export const toDay = (instant: Instant, zone: string): string => toWallTime(instant, zone).slice(0, 10);
+
+/** The first instant of the day in a zone. A day need not begin at midnight. */
+export const startOfDay = (instant: Instant, zone: string): Instant =>
+  instant.toZonedDateTimeISO(zone).startOfDay().toInstant();
+
 /** Formats an instant for PostgreSQL, whose timestamptz has microseconds. Temporal would take twice as long. */
 export function toSql(instant: Instant): string {
   const ms = instant.epochMilliseconds;

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { InvalidValue } from '../errors.ts';
+import { CURSOR_PATTERN, MAX_CURSOR_LENGTH } from './cursor.ts';
 import type { Form } from './form.ts';
 import { isTrue, POSITIVE_INTEGER_PATTERN, queryFlag } from './schema-types.ts';
 import { Type } from './type.ts';
@@ -72,12 +73,32 @@ export const parseRemovableListRequest = (query: Form<Static<typeof RemovableQue
   removed: isTrue(query.body.removed),
 });
 
-function readPositiveInteger(
-  query: Form<Static<typeof PageQuery>>,
-  field: 'page' | 'per_page',
+const DEFAULT_LIMIT = 50;
+
+/** The query parameters of a list that is paged by a cursor. */
+export const CURSOR_QUERY = {
+  limit: positiveInteger(DEFAULT_LIMIT, MAX_PER_PAGE, `At most this many entries, up to ${MAX_PER_PAGE}.`),
+  cursor: Type.Optional(
+    Type.String({
+      pattern: CURSOR_PATTERN,
+      maxLength: MAX_CURSOR_LENGTH,
+      description:
+        'Where the page starts. The header `Link` of each page has it; send it with the same filters and sort.',
+    }),
+  ),
+};
+const CursorQuery = Type.Object(CURSOR_QUERY);
+export type CursorQuery = Static<typeof CursorQuery>;
+
+export const parseLimit = (query: Form<CursorQuery>): number =>
+  readPositiveInteger(query, 'limit', DEFAULT_LIMIT, MAX_PER_PAGE);
+
+function readPositiveInteger<K extends string>(
+  query: Form<{ [P in K]?: string | undefined }>,
+  field: K,
   defaultValue: number,
   max: number,
-) {
+): number {
   const read = query.read(field, query.body[field], (value) => {
     if (Number(value) > max) throw new InvalidValue('out_of_range', `must not be more than ${max}`);
     return Number(value);

@@ -11,10 +11,13 @@ export function phoneLibrary(): typeof libphonenumber {
 }
 
 /** Returns the number in E.164 form; undefined if the text cannot be a number of the region. */
-export function phoneNumber(text: string, region: string): string | undefined {
+export const phoneNumber = (text: string, region: string): string | undefined => parsePhone(text, region)?.e164;
+
+/** Returns the number in E.164 form, and without its country and the zero before it. */
+export function parsePhone(text: string, region: string): { e164: string; national: string } | undefined {
   const options = { defaultCountry: region as libphonenumber.CountryCode, extract: false };
   const number = phoneLibrary().parsePhoneNumberFromString(text, options);
-  return number?.isPossible() ? number.number : undefined;
+  return number?.isPossible() ? { e164: number.number, national: number.nationalNumber } : undefined;
 }
 
 export function requirePhone(text: string, region: string): string {

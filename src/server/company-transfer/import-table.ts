@@ -1,12 +1,10 @@
 import type pg from 'pg';
+import { HELD_UNTIL } from '../../kernel/jobs/held-jobs.sql.ts';
 import { TABLE_TRAITS } from '../company-tables.ts';
 import { entryName, type TableEntry } from './manifest.ts';
 import { companyColumn, lineOf, type TableColumns } from './table-columns.ts';
 import { readLines } from './verify.ts';
 import type { ZipReader } from './zip-reader.ts';
-
-/** A job with a lease that never ends is held: no worker claims it. */
-export const HELD_UNTIL = `'9999-01-01 00:00:00+00'::timestamptz`;
 
 const BATCH_ROWS = 1_000;
 const BATCH_CHARACTERS = 2_000_000;
@@ -81,6 +79,11 @@ function tableStatements(task: TableTask) {
   const owner = companyColumn(table);
   const names = [...columns];
   const values = columns.map((column) => (circular.includes(column) ? `NULL` : `r.${column}`));
+  for (const [column, source] of Object.entries((table !== 'companies' && TABLE_TRAITS[table]?.filled) || {})) {
+    if (columns.includes(column)) continue;
+    names.push(column);
+    values.push(`r.${source}`);
+  }
   if (openJob) {
     names.push('lease_until');
     values.push(`CASE WHEN ${openJob} THEN ${HELD_UNTIL} END`);

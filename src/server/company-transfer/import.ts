@@ -3,7 +3,6 @@ import { connectClient } from '../../kernel/database/connect.ts';
 import type { Connection } from '../../kernel/database/database.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
 import { TABLE_TRAITS } from '../company-tables.ts';
-import { countHeld, type HeldCounts } from './held.ts';
 import { AnotherStateError, Difference, importTable, isPruned, type Pass, type TableTask } from './import-table.ts';
 import { type Manifest, readManifest, SECRETS } from './manifest.ts';
 import { openPassphraseBox, storeSecret } from './sealed-secrets.ts';
@@ -11,7 +10,10 @@ import { companyColumn, prepareSession, readColumns } from './table-columns.ts';
 import { readLines, verifyEntries } from './verify.ts';
 import { ZipReader } from './zip-reader.ts';
 
-/** A later migration that fills a column from others has to raise this: rows of older files would lack its values. */
+/**
+ * A later migration that fills a column from others has to raise this, or to add it to `filled` in TABLE_TRAITS: rows of
+ * older files would lack its values.
+ */
 const OLDEST_MIGRATION = 20;
 
 export type ImportOptions = {
@@ -25,7 +27,6 @@ export type ImportedCompany = Pick<Manifest, 'company' | 'tables' | 'secret_coun
   /** Whether the company was imported; false if it was there before. */
   changed: boolean;
   secretsImported: number;
-  held: HeldCounts;
 };
 
 /**
@@ -56,6 +57,8 @@ const LOCK_TIMEOUT = '60s';
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Other companies take positions between reading the last one and setting it. */
 const SKIPPED_POSITIONS = 10_000;
+/** So many positions must be left at least in the partition that events go to: see migration 0024. */
+const MIN_POSITIONS_LEFT = 50_000_000_000;
 
 class Import {
   readonly #client: pg.Client;
@@ -79,8 +82,7 @@ class Import {
     if (state === 'removing') throw new Error(`${company.name} is being removed here. Finish "company remove" first.`);
     const isNew = state !== 'complete';
     const secretsImported = await this.#explainDifferences(() => (isNew ? this.#store(tasks) : this.#compare(tasks)));
-    const held = await countHeld(this.#client, company.id);
-    return { company, tables, secret_count, changed: isNew, secretsImported, held };
+    return { company, tables, secret_count, changed: isNew, secretsImported };
   }
 
   /** Throws if the role may not import: it would otherwise fail after many rows. */
@@ -190,6 +192,12 @@ class Import {
   async #movePositionsBeyond(position: string): Promise<void> {
     await this.#client.query('BEGIN');
     await this.#client.query('SELECT pg_advisory_xact_lock($1)', [POSITIONS_LOCK]);
+    // The partition that events go to has an end, which is far away unless the file comes from a log with more partitions.
+    await this.#client.query(
+      `SELECT close_event_partition($1::bigint) FROM event_partitions()
+       HAVING max(until_position) < $1::bigint + ${SKIPPED_POSITIONS + MIN_POSITIONS_LEFT}`,
+      [position],
+    );
     await this.#client.query(
       `SELECT setval('event_positions', $1::bigint + ${SKIPPED_POSITIONS}) FROM event_positions WHERE last_value < $1::bigint`,
       [position],

@@ -1,0 +1,30 @@
+import { isoTime, jsonObjectText, jsonUnescaped } from '../../../kernel/sql/json.ts';
+import { companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
+import { elementFields, joinDisplayType } from '../projection.sql.ts';
+
+export const companyInteractions = companyLists('interactions', {
+  table: 'interactions',
+  alias: 'i',
+  inputs: { zone: 'text', types: 'text[]', external_id: 'text?' },
+  listed: 'i.deleted_at IS NULL',
+  walks: {
+    when: {
+      key: 'i.happened_at',
+      keyType: 'timestamptz',
+      branches: ({ types }) => [{ each: `unnest(${types}) b (type)`, condition: 'i.type = b.type' }],
+    },
+    external_id: {
+      key: 'i.happened_at',
+      keyType: 'timestamptz',
+      branches: ({ external_id }) => [{ condition: `i.external_id = ${external_id}` }],
+    },
+  },
+  matches: ({ types, external_id }) => `i.type = ANY (${types}) AND ${isExternalId('i', external_id)}`,
+  joins: () => joinDisplayType,
+  element: ({ zone }) =>
+    jsonObjectText({
+      ...elementFields(zone),
+      when_utc: jsonUnescaped(isoTime('i.happened_at')),
+      ...companyFields('i'),
+    }),
+});

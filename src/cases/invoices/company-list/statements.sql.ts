@@ -1,0 +1,83 @@
+import { isoTime, jsonObjectText, jsonRaw, jsonUnescaped, wallTime } from '../../../kernel/sql/json.ts';
+import { read } from '../../../kernel/sql/statement.ts';
+import { companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
+import {
+  elementFields,
+  INVOICE_BYTES,
+  ITEM_BYTES,
+  itemCount,
+  lateralItems,
+  lateralStatus,
+  outstanding,
+  status,
+} from '../projection.sql.ts';
+
+/** The statuses of invoices that can still be paid. */
+export const OPEN_STATUSES = ['Not Paid', 'Part Paid'] as const;
+const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
+
+/** `today` is the start of the day in the company's zone. */
+const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND v.date_due < ${today})`;
+
+const ofStatuses = ({ statuses }: { statuses: string }) => [
+  { each: `unnest(${statuses}) b (status)`, condition: `${status} = b.status` },
+];
+
+export const companyInvoices = companyLists('invoices', {
+  table: 'invoices',
+  alias: 'v',
+  inputs: {
+    zone: 'text',
+    statuses: 'text[]',
+    due_from: 'timestamptz',
+    due_to: 'timestamptz',
+    external_id: 'text?',
+    today: 'timestamptz',
+    show_items: 'boolean',
+    show_cancelled_items: 'boolean',
+  },
+  listed: 'true',
+  walks: {
+    date_due: { key: 'v.date_due', keyType: 'timestamptz', branches: ofStatuses },
+    date_created: { key: 'v.date_created', keyType: 'timestamptz', branches: ofStatuses },
+    external_id: {
+      key: 'v.date_due',
+      keyType: 'timestamptz',
+      branches: ({ external_id }) => [{ condition: `v.external_id = ${external_id}` }],
+    },
+  },
+  matches: ({ statuses, due_from, due_to, external_id }) =>
+    `${isExternalId('v', external_id)} AND ${status} = ANY (${statuses}) AND v.date_due >= ${due_from} AND v.date_due < ${due_to}`,
+  joins: ({ show_items, show_cancelled_items }) =>
+    `CROSS JOIN ${lateralStatus} CROSS JOIN ${lateralItems(show_cancelled_items, show_items)}`,
+  element: ({ zone, today }) =>
+    jsonObjectText({
+      ...elementFields(wallTime('v.date_created', zone)),
+      date_created_utc: jsonUnescaped(isoTime('v.date_created')),
+      paid: jsonRaw('v.paid'),
+      outstanding: jsonRaw(outstanding),
+      overdue: jsonRaw(isOverdue(today)),
+      ...companyFields('v'),
+    }),
+  bytes: ({ show_items }) =>
+    `${INVOICE_BYTES} + CASE WHEN ${show_items} THEN ${ITEM_BYTES} * ${itemCount('v')} ELSE 0 END`,
+});
+
+/** Returns a row for the overdue invoices and one for the others. Reads only an index, and in it the open invoices. */
+export const sumOpenInvoices = read('invoices.sums_of_company', {
+  inputs: {
+    company_id: 'uuid',
+    statuses: 'text[]',
+    due_from: 'timestamptz',
+    due_to: 'timestamptz',
+    today: 'timestamptz',
+  },
+  pool: 'search',
+  sql: (input) => `
+    SELECT v.date_due < ${input.today} AS overdue, count(*)::int AS count,
+           sum(greatest(v.total - v.paid, 0.00))::text AS outstanding
+      FROM invoices v
+     WHERE v.company_id = ${input.company_id} AND ${status} = ANY (${input.statuses})
+       AND v.date_due >= ${input.due_from} AND v.date_due < ${input.due_to}
+     GROUP BY 1`,
+});

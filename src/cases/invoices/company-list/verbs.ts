@@ -1,0 +1,103 @@
+import type { Context } from '../../../kernel/context.ts';
+import { startOfDay, toDay, toSql } from '../../../kernel/time/time.ts';
+import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
+import type { Form } from '../../../kernel/validation/form.ts';
+import { isTrue } from '../../../kernel/validation/schema-types.ts';
+import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
+import { readCsv } from '../../company-list-csv.ts';
+import { readInstant, readText } from '../../list.ts';
+import { INVOICE_STATUSES } from '../schema.ts';
+import { type CompanyInvoicesCsvQuery, CompanyInvoicesQuery, type InvoiceSumsQuery } from './schema.ts';
+import { companyInvoices, OPEN_STATUSES, sumOpenInvoices } from './statements.sql.ts';
+
+export const listCompanyInvoices = (context: Context, query: Form<CompanyInvoicesQuery>): Promise<CompanyPage> =>
+  readCompanyPage(context, query, CompanyInvoicesQuery.properties, requestOf(context, query));
+
+const CSV_COLUMNS = [
+  ...['invoice_number', 'status', 'overdue', 'date_created', 'date_created_utc', 'date_due', 'date_sent', 'date_paid'],
+  ...['subtotal', 'vat_amount', 'total', 'paid', 'outstanding', 'recipients_name', 'payment_terms', 'terms'],
+];
+
+/** Reads nothing until the first part is asked for. */
+export async function exportInvoices(
+  context: Context,
+  query: Form<CompanyInvoicesCsvQuery>,
+): Promise<AsyncGenerator<string>> {
+  const request = requestOf(context, query, false);
+  query.check();
+  return readCsv(context, request, CSV_COLUMNS);
+}
+
+function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showItems = true) {
+  const { sort = '-date_due', show_cancelled_items } = query.body;
+  const external_id = readText(query, 'external_id');
+  const { today, statuses, due, hasDue } = parseFilters(context, query);
+  const walk = external_id !== undefined ? 'external_id' : sort.endsWith('date_due') ? 'date_due' : 'date_created';
+  return {
+    name: 'invoices',
+    lists: companyInvoices,
+    walk: walk as 'external_id' | 'date_due' | 'date_created',
+    direction: directionOf(sort),
+    range: walk === 'date_due' ? due : timesBetween(),
+    filters: {
+      zone: zonePlaceholder(context.company.timeZone),
+      statuses,
+      due_from: due[0],
+      due_to: due[1],
+      external_id,
+      today,
+      show_items: showItems,
+      show_cancelled_items: isTrue(show_cancelled_items),
+    },
+    meetsOthers: external_id !== undefined || (walk === 'date_created' && hasDue),
+  };
+}
+
+type SumRow = { overdue: boolean; count: number; outstanding: string };
+
+export async function sumInvoices(context: Context, query: Form<InvoiceSumsQuery>): Promise<string> {
+  const { db, company } = context;
+  const { now, today, statuses, due } = parseFilters(context, query);
+  query.check();
+  const rows = await db.queryRows<SumRow>(
+    sumOpenInvoices({
+      company_id: company.id,
+      statuses: statuses.filter(isOpen),
+      due_from: due[0],
+      due_to: due[1],
+      today,
+    }),
+  );
+  const head = JSON.stringify({ today: toDay(now, company.timeZone), time_zone: company.timeZone });
+  const open = sumOf(rows);
+  const overdue = sumOf(rows.filter((row) => row.overdue));
+  return `${head.slice(0, -1)},"open":${open},"overdue":${overdue}}`;
+}
+
+/** As JSON text, because a JavaScript number does not hold every sum. */
+function sumOf(rows: readonly SumRow[]): string {
+  const count = rows.reduce((sum, row) => sum + row.count, 0);
+  const cents = rows.reduce((sum, row) => sum + BigInt(row.outstanding.replace('.', '')), 0n);
+  const digits = String(cents).padStart(3, '0');
+  return `{"count":${count},"outstanding":${digits.slice(0, -2)}.${digits.slice(-2)}}`;
+}
+
+const isOpen = (status: string) => OPEN_STATUSES.some((one) => one === status);
+
+/** An invoice is overdue from the start of the day after the one on which it was due. */
+function parseFilters(context: Context, query: Form<InvoiceSumsQuery>) {
+  const { company, clock } = context;
+  const now = clock();
+  const today = toSql(startOfDay(now, company.timeZone));
+  const { status, overdue } = query.body;
+  const onlyOverdue = isTrue(overdue);
+  const statuses = status === undefined ? INVOICE_STATUSES : [status];
+  const [from, to] = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
+  return {
+    now,
+    today,
+    statuses: onlyOverdue ? statuses.filter(isOpen) : statuses,
+    due: timesBetween(from, onlyOverdue && (to === undefined || to > today) ? today : to),
+    hasDue: onlyOverdue || from !== undefined || to !== undefined,
+  };
+}

@@ -1,0 +1,66 @@
+import { IDENTITY_FIELDS, type Kind } from './documents.sql.ts';
+import { storedPhones } from './phone-words.ts';
+import { isPrefix, lexeme, type Term } from './query.ts';
+import { documentWords } from './words.ts';
+
+/** A record as `loadDocuments` returns it, and its case as `loadContexts` does. */
+export type DocumentRow = { kind: Kind; case_id: string; id: string; at: string; fields: string };
+export type ContextRow = { case_id: string; reference: string; customers: string | null };
+
+/** The fields that have a text. */
+export const textsOf = ({ fields }: DocumentRow): [field: string, text: string][] =>
+  Object.entries(JSON.parse(fields) as Record<string, string | null>).flatMap(([name, text]) =>
+    text ? [[name, text] as [string, string]] : [],
+  );
+
+export const contextText = ({ reference, customers }: ContextRow): string => `${reference}\n${customers ?? ''}`;
+
+/** The words and the phone numbers of a text. */
+export type TextWords = { words: Set<string>; phones: string[] };
+
+export function wordsOf(field: string, text: string, region: string): TextWords {
+  const words = documentWords(text);
+  const { starts, ends } = storedPhones(text, region);
+  for (const start of starts) words.add(start);
+  if (field === 'postcode') for (const part of postcodeParts(text)) words.add(part);
+  return { words, phones: ends };
+}
+
+const INWARD_LENGTH = 3;
+/** `AB1 2CD` is also typed `AB12CD`, and the other way round. */
+function postcodeParts(text: string): string[] {
+  const [compact = ''] = documentWords(text.replaceAll(/\s/g, ''));
+  return [compact, compact.slice(0, -INWARD_LENGTH), compact.slice(-INWARD_LENGTH)].filter(Boolean);
+}
+
+/** More words than a long note has. PostgreSQL limits what it indexes of a row to 1 MB. */
+const MAX_LEXEMES = 6_000;
+
+/** The words under which a record is found, as a tsvector. `company` is its number in the index. */
+export function tsvector(row: DocumentRow, context: ContextRow | undefined, company: number, region: string): string {
+  const lexemes = new Set([lexeme(company, 'kind', row.kind)]);
+  for (const [field, text] of textsOf(row)) {
+    const { words, phones } = wordsOf(field, text, region);
+    for (const phone of phones) lexemes.add(lexeme(company, 'phone', phone));
+    for (const word of words) {
+      lexemes.add(lexeme(company, 'own', word));
+      if (IDENTITY_FIELDS.has(field)) lexemes.add(lexeme(company, 'identity', word));
+    }
+  }
+  if (context) for (const word of documentWords(contextText(context))) lexemes.add(lexeme(company, 'context', word));
+  return [...lexemes].slice(0, MAX_LEXEMES).join(' ');
+}
+
+const begins = (known: ReadonlySet<string>, typed: string): boolean =>
+  known.has(typed) || (isPrefix(typed) && known.values().some((word) => word.startsWith(typed)));
+
+/** Whether one of the typed words is among the known ones, or begins one. */
+export const hasAny = (known: ReadonlySet<string>, typed: readonly string[]): boolean =>
+  typed.some((word) => begins(known, word));
+
+/** Whether a text with these words and phone numbers matches the term. */
+export function matches({ words, phone }: Term, { words: known, phones }: TextWords): boolean {
+  if (words.every((word) => begins(known, word))) return true;
+  if (!phone) return false;
+  return hasAny(known, phone.starts) || phone.ends.some((end) => phones.some((digits) => digits.startsWith(end)));
+}

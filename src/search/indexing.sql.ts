@@ -1,0 +1,101 @@
+import { read, write } from '../kernel/sql/statement.ts';
+
+/** A case id that precedes all others: nothing is built yet. */
+export const NOTHING_BUILT_ID = '00000000-0000-0000-0000-000000000000';
+const NOTHING_BUILT = `'${NOTHING_BUILT_ID}'::uuid`;
+
+/**
+ * Adds the companies that are not indexed yet, and begins anew for those whose words are of an earlier edition. What is
+ * written from now on has events after the watermark.
+ */
+export const beginBuilding = write('search.begin_building', {
+  inputs: { edition: 'int', watermark: 'bigint' },
+  sql: (input) => `
+    INSERT INTO search_progress AS p (company_id, edition, position, built_to)
+    SELECT c.id, ${input.edition}, ${input.watermark}, ${NOTHING_BUILT}
+      FROM companies c LEFT JOIN search_progress p ON p.company_id = c.id
+     WHERE c.removal_started_at IS NULL AND (p.company_id IS NULL OR p.edition < ${input.edition})
+        ON CONFLICT (company_id) DO UPDATE
+           SET edition = excluded.edition, position = excluded.position, built_to = excluded.built_to
+         WHERE p.edition < excluded.edition`,
+});
+
+/**
+ * Locks a company with events to index or with an index to build. Another worker skips it until the transaction ends.
+ * Events come before building, and the company that is furthest behind comes first.
+ */
+export const claimCompany = write('search.claim_company', {
+  inputs: { edition: 'int', watermark: 'bigint' },
+  sql: (input) => `
+    SELECT p.company_id, p.company_number, p.position::text, p.built_to, c.phone_region
+      FROM search_progress p JOIN companies c ON c.id = p.company_id
+     WHERE p.edition = ${input.edition} AND c.removal_started_at IS NULL
+       AND (p.built_to IS NOT NULL
+            OR EXISTS (SELECT FROM events e WHERE e.company_id = p.company_id AND e.position > p.position
+                          AND e.position <= ${input.watermark}))
+     ORDER BY p.built_to IS NOT NULL, p.position LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED`,
+});
+
+/** Returns the records of the next events, the last position among these events, and how many events they are. */
+export const changedRecords = read('search.changed_records', {
+  inputs: { company_id: 'uuid', after: 'bigint', watermark: 'bigint', limit: 'int' },
+  sql: (input) => `
+    WITH e AS MATERIALIZED (
+      SELECT e.position, e.type, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id FROM events e
+       WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.watermark}
+       ORDER BY e.position LIMIT ${input.limit}
+    )
+    SELECT DISTINCT e.record, e.case_id, e.record_id, (SELECT max(position) FROM e)::text AS last_position,
+           (SELECT count(*)::int FROM e) AS events,
+           (SELECT bool_or(e.type = 'case_kind.updated') FROM e) AS has_renamed_kind
+      FROM e`,
+});
+
+export const nextCases = read('search.next_cases', {
+  inputs: { company_id: 'uuid', after: 'uuid', limit: 'int' },
+  sql: (input) => `
+    SELECT id FROM cases WHERE company_id = ${input.company_id} AND id > ${input.after} ORDER BY id LIMIT ${input.limit}`,
+});
+
+/** Stores the words of each record; null removes it from the index. */
+export const storeDocuments = write('search.store_documents', {
+  inputs: {
+    company_id: 'uuid',
+    kinds: 'text[]',
+    case_ids: 'uuid[]',
+    ids: 'uuid[]',
+    times: 'timestamptz[]',
+    words: 'text[]',
+  },
+  sql: (input) => `
+    WITH n AS MATERIALIZED (
+      SELECT * FROM unnest(${input.kinds}, ${input.case_ids}, ${input.ids}, ${input.times}, ${input.words})
+                 AS n (kind, case_id, id, at, words)
+    ), gone AS (
+      DELETE FROM search_documents d USING n
+       WHERE n.words IS NULL AND d.company_id = ${input.company_id} AND d.case_id = n.case_id AND d.kind = n.kind
+         AND d.id = n.id
+    )
+    INSERT INTO search_documents AS d (company_id, case_id, kind, id, at, words)
+    SELECT ${input.company_id}, n.case_id, n.kind, n.id, n.at, n.words::tsvector FROM n WHERE n.words IS NOT NULL
+        ON CONFLICT (company_id, case_id, kind, id) DO UPDATE SET at = excluded.at, words = excluded.words
+     WHERE (d.at, d.words) IS DISTINCT FROM (excluded.at, excluded.words)`,
+});
+
+export const advance = write('search.advance', {
+  inputs: { company_id: 'uuid', position: 'bigint', built_to: 'uuid?' },
+  sql: (input) => `
+    UPDATE search_progress SET position = ${input.position}, built_to = ${input.built_to}
+     WHERE company_id = ${input.company_id}`,
+});
+
+/** Has the index of one company built anew, or that of all if the company is null. Returns how many. */
+export const rebuild = write('search.rebuild', {
+  inputs: { company_id: 'uuid?' },
+  sql: (input) => `
+    WITH p AS (
+      UPDATE search_progress SET edition = 0
+       WHERE ${input.company_id} IS NULL OR company_id = ${input.company_id} RETURNING 1
+    )
+    SELECT count(*)::int AS companies FROM p`,
+});

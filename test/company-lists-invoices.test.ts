@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { assertRefused, ok } from './harness/assert.ts';
+import { app, invoice, nextOf, pay, type Row, twoCompanies, walk } from './harness/company-lists.ts';
+
+/** Status, due dates and sums of the invoices of a whole company. The clock shows 10 a.m. in London. */
+
+beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
+
+const due = (day: string) => ({ date_due: `${day} 12:00:00` });
+
+/** An invoice of 120 in each status; those that are open were due yesterday. */
+async function everyStatus() {
+  const { company, second, stranger } = await twoCompanies();
+  const ids: Record<string, string> = {};
+  for (const [status, path] of [
+    ['Not Paid', company.path],
+    ['Part Paid', second],
+    ['Paid', company.path],
+    ['Cancelled', second],
+  ] as const) {
+    const { id } = await invoice(company, path, due('2026-05-31'));
+    ids[status] = id;
+    if (status === 'Part Paid') await pay(company, path, id, '20.10');
+    if (status === 'Paid') await pay(company, path, id, 120);
+    if (status === 'Cancelled') await ok(company.post(`${path}/invoices/${id}/cancel`));
+  }
+  await invoice(stranger, stranger.path, due('2026-05-31'));
+  return { company, second, stranger, ids };
+}
+
+test('invoices are filtered by status, and the status follows payments and cancellation', async () => {
+  const { company, ids } = await everyStatus();
+  const found = async (status: string) =>
+    (await ok(company.get(`/invoices?status=${status}`))).map((row: Row) => [row.id, row.status]);
+  for (const [status, id] of Object.entries(ids)) assert.deepEqual(await found(status), [[id, status]]);
+  await pay(company, company.path, ids['Not Paid'] ?? '', 120);
+  assert.deepEqual(await found('Not Paid'), []);
+  assert.equal((await found('Paid')).length, 2);
+  assertRefused(await company.get('/invoices?status=paid&overdue=yes'), {
+    status: 'not_allowed',
+    overdue: 'not_allowed',
+  });
+});
+
+test('only invoices that can still be paid are overdue', async () => {
+  const { company, ids } = await everyStatus();
+  const overdue: Row[] = await ok(company.get('/invoices?overdue=true'));
+  assert.deepEqual(new Set(overdue.map(({ id }) => id)), new Set([ids['Not Paid'], ids['Part Paid']]));
+  for (const row of await ok(company.get('/invoices'))) {
+    assert.equal(row.overdue, ['Not Paid', 'Part Paid'].includes(row.status), row.status);
+  }
+  assert.deepEqual(await ok(company.get('/invoices?overdue=true&status=Paid')), []);
+  assert.equal((await ok(company.get('/invoices?overdue=true&status=Part%20Paid'))).length, 1);
+  assert.equal((await ok(company.get('/invoices?overdue=false'))).length, 4);
+});
+
+test('an invoice is overdue from the day after it was due, on the calendar of the company', async () => {
+  const company = await app.company({ timeZone: 'Pacific/Auckland' });
+  const { id } = await invoice(company, company.path, { date_due: '2026-06-02 00:00:00' });
+  for (const [now, expected] of [
+    ['2026-06-01T12:00:00Z', false],
+    ['2026-06-02T11:59:59Z', false],
+    ['2026-06-02T12:00:00Z', true],
+  ] as const) {
+    app.clock.set(now);
+    const [row] = await ok(company.get('/invoices'));
+    assert.equal(row.overdue, expected, now);
+    assert.deepEqual(
+      (await ok(company.get('/invoices?overdue=true'))).map((one: Row) => one.id),
+      expected ? [id] : [],
+    );
+    assert.equal((await ok(company.get('/invoices/sums'))).overdue.count, expected ? 1 : 0);
+  }
+  assert.equal((await ok(company.get('/invoices/sums'))).today, '2026-06-03');
+});
+
+test('the range of due dates includes its begin and not its end, whatever the sort', async () => {
+  const { company } = await twoCompanies();
+  for (const day of ['2026-07-01', '2026-07-02', '2026-07-03']) {
+    await invoice(company, company.path, { ...due(day), date_created: '2026-06-01 09:00:00' });
+  }
+  for (const sort of ['date_due', '-date_due', 'date_created', '-date_created']) {
+    const days = async (query: string) =>
+      (await walk(company, `/invoices?sort=${sort}&${query}`))
+        .map(({ date_due }) => Number(date_due.slice(8, 10)))
+        .sort();
+    assert.deepEqual(await days('due_from=2026-07-02%2012:00:00'), [2, 3]);
+    assert.deepEqual(await days('due_from=2026-07-02%2012:00:01'), [3]);
+    assert.deepEqual(await days('due_to=2026-07-02%2012:00:00'), [1]);
+    assert.deepEqual(await days('due_from=2026-07-02T11:00:00Z&due_to=2026-07-03T11:00:00Z'), [2]);
+  }
+  assertRefused(await company.get('/invoices?due_from=x&due_to=y'), { due_from: 'format', due_to: 'format' });
+  assertRefused(await company.get('/invoices/sums?due_from=x&status=open'), {
+    due_from: 'format',
+    status: 'not_allowed',
+  });
+});
+
+test('the sums are exact, of the invoices that the filters leave, and of no other company', async () => {
+  const { company, second } = await everyStatus();
+  const { id } = await invoice(company, second, { ...due('2026-06-01'), total: '0.30', sub_total: '0.30' });
+  await pay(company, second, id, '0.10');
+  await invoice(company, second, { ...due('2026-06-30'), total: '9999999999.99', sub_total: '9999999999.99' });
+  await invoice(company, company.path, { ...due('2026-06-30'), total: '9999999999.99', sub_total: '9999999999.99' });
+  const sums = async (query = '') => {
+    const { text } = await company.get(`/invoices/sums?${query}`);
+    const of = (name: string) =>
+      new RegExp(`"${name}":\\{"count":(\\d+),"outstanding":([\\d.]+)\\}`).exec(text)?.slice(1);
+    return [of('open'), of('overdue')];
+  };
+  assert.deepEqual(await sums(), [
+    ['5', '20000000220.08'],
+    ['2', '219.90'],
+  ]);
+  assert.deepEqual(await sums('overdue=true'), [
+    ['2', '219.90'],
+    ['2', '219.90'],
+  ]);
+  assert.deepEqual(await sums('status=Part%20Paid'), [
+    ['2', '100.10'],
+    ['1', '99.90'],
+  ]);
+  assert.deepEqual(await sums('status=Paid'), [
+    ['0', '0.00'],
+    ['0', '0.00'],
+  ]);
+  assert.deepEqual(await sums('due_from=2026-06-01%2012:00&due_to=2026-06-30%2012:00'), [
+    ['1', '0.20'],
+    ['0', '0.00'],
+  ]);
+  const empty = await ok((await app.company()).get('/invoices/sums'));
+  assert.deepEqual(empty, {
+    today: '2026-06-01',
+    time_zone: 'Europe/London',
+    open: { count: 0, outstanding: 0 },
+    overdue: { count: 0, outstanding: 0 },
+  });
+  const narrow = await company.withScopes('invoices:write', 'manage');
+  assert.equal((await narrow.get('/invoices/sums')).status, 403);
+});
+
+test('an invoice that was overpaid or credited owes nothing', async () => {
+  const { company } = await twoCompanies();
+  await invoice(company, company.path, { ...due('2026-05-01'), total: -50, sub_total: -50 });
+  assert.deepEqual((await ok(company.get('/invoices/sums'))).open, { count: 1, outstanding: 0 });
+});
+
+test('cancelled items are listed if that is asked for', async () => {
+  const { company } = await twoCompanies();
+  const item = { description: 'Wills', quantity: 1, rate: 100, amount: 120 };
+  const { id } = await invoice(company, company.path, { items: [item, item] });
+  const [listed] = await ok(company.get('/invoices'));
+  await ok(company.post(`${company.path}/invoices/${id}/items/${listed.items[0].id}/cancel`));
+  const items = async (query: string) => (await ok(company.get(`/invoices?${query}`)))[0].items.length;
+  assert.deepEqual([await items(''), await items('show_cancelled_items=true')], [1, 2]);
+});
+
+test('a page of large invoices ends early, and the next one continues', async () => {
+  const { company } = await twoCompanies();
+  for (let i = 0; i < 5; i++) await invoice(company, company.path, due(`2026-07-0${i + 1}`));
+  await app.sql('UPDATE invoices SET item_count = 3000 WHERE company_id = $1', [company.companyId]);
+  const first = await company.get('/invoices?sort=date_due');
+  assert.equal(first.body.length, 1);
+  assert.ok(nextOf(first.headers.link));
+  const days = (await walk(company, '/invoices?sort=date_due')).map(({ date_due }) => Number(date_due.slice(8, 10)));
+  assert.deepEqual(days, [1, 2, 3, 4, 5]);
+});

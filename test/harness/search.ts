@@ -1,0 +1,50 @@
+import { indexChanges } from '../../src/search/indexer.ts';
+import { startApp, type TestCompany } from './app.ts';
+import { ok } from './assert.ts';
+import { booking, invoiceBody, PERSON } from './bodies.ts';
+import type { Caller } from './http.ts';
+
+/** The app whose index of searches the tests bring up to date themselves. */
+export const app = await startApp();
+
+export type Hit = {
+  kind: string;
+  id: string;
+  case: { id: string; reference: string | null };
+  title: string;
+  fragment: { field: string; pieces: { text: string; match: boolean }[] };
+  at: string;
+};
+
+/** Does what a worker does every second. */
+export const index = (): Promise<void> => indexChanges({ db: app.db });
+
+export async function search(caller: Caller, q: string, more = ''): Promise<Hit[]> {
+  const { hits } = await ok(caller.get(`/search?q=${encodeURIComponent(q)}${more}`));
+  return hits;
+}
+
+/** Hits as `kind title`, in their order. */
+export const titles = (hits: readonly Hit[]): string[] => hits.map(({ kind, title }) => `${kind} ${title}`);
+export const ids = (hits: readonly Hit[]): string[] => hits.map(({ id }) => id);
+/** The text of a fragment with its matches in brackets. */
+export const marked = ({ fragment }: Hit): string =>
+  fragment.pieces.map(({ text, match }) => (match ? `[${text}]` : text)).join('');
+
+/** Opens a case with a reference. */
+export const openCase = async (company: TestCompany, reference: string, customers: object[] = []): Promise<string> =>
+  (await ok(company.post('/manage/cases', { reference, customers }))).id;
+
+const created = async (answer: ReturnType<Caller['post']>): Promise<string> => (await ok(answer)).id;
+
+export const addInteraction = (company: Caller, caseId: string, fields: object): Promise<string> =>
+  created(company.post(`/cases/${caseId}/interactions`, { type: 'phone', ...fields }));
+export const addEntry = (company: Caller, caseId: string, fields: object): Promise<string> =>
+  created(company.post(`/cases/${caseId}/address-book/entry`, { ...PERSON, ...fields }));
+export const addInvoice = (company: TestCompany, caseId: string, fields: object): Promise<string> =>
+  created(company.post(`/cases/${caseId}/invoices`, invoiceBody({ sender_id: company.companyId, ...fields })));
+export const addAppointment = (
+  company: TestCompany,
+  caseId: string,
+  fields: Record<string, unknown>,
+): Promise<string> => created(company.post(`/cases/${caseId}/appointments`, booking(company, fields)));

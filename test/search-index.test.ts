@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rebuildIndex } from '../src/search/rebuild.ts';
+import { removeCompany } from '../src/server/company-removal.ts';
+import { ok } from './harness/assert.ts';
+import { runCommand } from './harness/command-line.ts';
+import { addEntry, addInteraction, addInvoice, app, ids, index, openCase, search } from './harness/search.ts';
+import { urlOf } from './harness/service.ts';
+
+/** The index of searches follows the records, and can be built anew at any time. */
+
+test('a change is found after the next step of the index, and its old words are not', async () => {
+  const company = await app.company();
+  const id = await addInteraction(company, company.caseId, { notes: 'azalea' });
+  await index();
+  assert.deepEqual(ids(await search(company, 'azalea')), [id]);
+  await ok(company.patch(`${company.path}/interactions/${id}`, { type: 'phone', notes: 'begonia' }));
+  // The index is not up to date, but what it shows is: the record does not match any more.
+  assert.deepEqual(await search(company, 'azalea'), []);
+  await index();
+  assert.deepEqual(ids(await search(company, 'begonia')), [id]);
+  assert.deepEqual(await search(company, 'azalea'), []);
+});
+
+test('a deleted record is not found from that moment, and a restored one is', async () => {
+  const company = await app.company();
+  const path = `${company.path}/interactions/${await addInteraction(company, company.caseId, { notes: 'camellia' })}`;
+  await index();
+  await ok(company.delete(path));
+  assert.deepEqual(await search(company, 'camellia'), []);
+  await index();
+  assert.deepEqual(await search(company, 'camellia'), []);
+  const [{ count }] = (await app.sql<{ count: number }>(
+    'SELECT count(*)::int AS count FROM search_documents WHERE id = $1',
+    [path.split('/').at(-1)],
+  )) as [{ count: number }];
+  assert.equal(count, 0);
+  await ok(company.post(`${path}/restore`));
+  await index();
+  assert.equal((await search(company, 'camellia')).length, 1);
+});
+
+test('all records of a case are found by its new reference and by its new customers', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'Dahlia');
+  const call = await addInteraction(company, caseId, { notes: 'a call' });
+  const invoice = await addInvoice(company, caseId, {});
+  await index();
+  assert.equal((await search(company, 'dahlia')).length, 3);
+  await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Edelweiss' }));
+  await ok(company.post(`/manage/cases/${caseId}/customers`, { last_name: 'Freesia' }));
+  await index();
+  assert.deepEqual(await search(company, 'dahlia'), []);
+  for (const word of ['edelweiss', 'freesia']) {
+    const found = ids(await search(company, word));
+    for (const id of [caseId, call, invoice]) assert.ok(found.includes(id), `${word} ${id}`);
+  }
+  const [customer] = (await search(company, 'freesia', '&kinds=customer')).map(({ id }) => id);
+  await ok(company.delete(`/manage/cases/${caseId}/customers/${customer}`));
+  await index();
+  assert.deepEqual(await search(company, 'freesia'), []);
+});
+
+test('an index that is built anew has the same documents, and is complete only at its end', async () => {
+  const company = await app.company();
+  for (let i = 0; i < 60; i++) {
+    const caseId = await openCase(company, `Gentian ${i}`);
+    if (i % 10 === 0) await addEntry(company, caseId, { last_name: 'Gentian' });
+  }
+  await index();
+  const documents = () =>
+    app.sql('SELECT * FROM search_documents WHERE company_id = $1 ORDER BY case_id, kind, id', [company.companyId]);
+  const before = await documents();
+  assert.ok(before.length > 60);
+  await app.sql('DELETE FROM search_documents WHERE company_id = $1', [company.companyId]);
+  assert.equal(await rebuildIndex(app.db, company.companyId), 1);
+  await index();
+  assert.deepEqual(await documents(), before);
+  assert.equal((await ok(company.get('/search?q=gentian'))).complete, true);
+  // An interrupted worker has built a part.
+  await app.sql('UPDATE search_progress SET built_to = $2 WHERE company_id = $1', [
+    company.companyId,
+    before[30]?.case_id,
+  ]);
+  const { hits, complete } = await ok(company.get('/search?q=gentian'));
+  assert.deepEqual([hits.length, complete], [20, false]);
+  await index();
+  assert.deepEqual(await documents(), before);
+});
+
+test('what changes while an index is built is found when it is complete', async () => {
+  const company = await app.company();
+  await app.sql(`UPDATE search_progress SET edition = 0 WHERE company_id = $1`, [company.companyId]);
+  const id = await addInteraction(company, company.caseId, { notes: 'hyacinth' });
+  await index();
+  assert.deepEqual(ids(await search(company, 'hyacinth')), [id]);
+});
+
+test('a company that is not indexed yet finds nothing, and is told so', async () => {
+  const company = await app.company();
+  assert.deepEqual(await ok(company.get('/search?q=smith')), { hits: [], complete: false });
+});
+
+test('several workers at the same time index every change once', async () => {
+  const companies = await Promise.all([app.company(), app.company(), app.company()]);
+  for (const company of companies) await addInteraction(company, company.caseId, { notes: 'iris' });
+  await Promise.all([index(), index(), index(), index()]);
+  await index();
+  for (const company of companies) assert.equal((await search(company, 'iris')).length, 1);
+});
+
+test('a change that is committed after later ones is indexed', async () => {
+  const company = await app.company();
+  await index();
+  const slow = app.db.transaction(async (tx) => {
+    await tx.queryRows({
+      statement: { name: 'test.slow_event', text: SLOW_EVENT, readOnly: false, pool: 'short', key: [] },
+      values: [company.companyId, company.caseId, company.customers[0].id],
+    });
+    await addInteraction(company, company.caseId, { notes: 'jasmine' });
+    await index();
+  });
+  await slow;
+  await index();
+  const [{ position }] = (await app.sql('SELECT position FROM search_progress WHERE company_id = $1', [
+    company.companyId,
+  ])) as [{ position: string }];
+  const [{ last }] = (await app.sql('SELECT max(position) AS last FROM events WHERE company_id = $1', [
+    company.companyId,
+  ])) as [{ last: string }];
+  assert.ok(BigInt(position) >= BigInt(last));
+  assert.equal((await search(company, 'jasmine')).length, 1);
+  assert.ok(ids(await search(company, 'jonquil', '&kinds=customer')).includes(company.customers[0].id));
+});
+
+const SLOW_EVENT = `
+  WITH u AS (UPDATE customers SET last_name = 'Jonquil' WHERE company_id = $1 AND case_id = $2 AND id = $3 RETURNING *)
+  INSERT INTO events (company_id, case_id, record_id, type, at, origin)
+  SELECT company_id, case_id, id, 'customer.updated', now(), '{"actor":{"type":"worker"}}' FROM u`;
+
+test('the index of a company is removed with it', async () => {
+  const [company, other] = [await app.company(), await app.company()];
+  await addInteraction(company, company.caseId, { notes: 'kalmia' });
+  await index();
+  await removeCompany(app.connection, company.companyId, {});
+  for (const table of ['search_documents', 'search_progress']) {
+    assert.deepEqual(await app.sql(`SELECT FROM ${table} WHERE company_id = $1`, [company.companyId]), [], table);
+    assert.notDeepEqual(await app.sql(`SELECT FROM ${table} WHERE company_id = $1`, [other.companyId]), [], table);
+  }
+  await index();
+});
+
+test('the command has the index of one company or of all built anew', async () => {
+  const company = await app.company();
+  await index();
+  const env = { DATABASE_URL: urlOf(app.connection) };
+  const editions = () => app.sql('SELECT DISTINCT edition FROM search_progress');
+  const one = await runCommand(env, 'search', 'rebuild', '--company', company.companyId, '--json');
+  assert.deepEqual(JSON.parse(one.out), { companies: 1 });
+  assert.equal((await editions()).length, 2);
+  const all = await runCommand(env, 'search', 'rebuild', '--json');
+  assert.ok(JSON.parse(all.out).companies > 1);
+  assert.deepEqual(await editions(), [{ edition: 0 }]);
+  await index();
+  assert.deepEqual(await editions(), [{ edition: 1 }]);
+  assert.equal((await runCommand(env, 'search', 'rebuild', '--company', crypto.randomUUID())).code, 4);
+});
+
+test('the metrics tell how late the index is', async () => {
+  const company = await app.company();
+  const value = async (name: string) => {
+    const { text } = await app.anonymous.get('/metrics');
+    return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+  };
+  assert.ok((await value('search_companies_to_build')) >= 1);
+  await index();
+  assert.equal(await value('search_companies_to_build'), 0);
+  await addInteraction(company, company.caseId, { notes: 'late' });
+  app.clock.advance({ seconds: 90 });
+  assert.equal(await value('search_index_lag_seconds'), 90);
+  await index();
+  assert.equal(await value('search_index_lag_seconds'), 0);
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { matches, wordsOf } from '../src/search/document.ts';
+import { fragmentOf } from '../src/search/fragment.ts';
+import { parseQuery } from '../src/search/query.ts';
+import { fold } from '../src/search/words.ts';
+
+/** How texts and queries become words. */
+
+const REGION = 'GB';
+const isFound = (stored: string, typed: string, field = 'notes') => {
+  const words = wordsOf(field, stored, REGION);
+  return parseQuery(typed, REGION).every((term) => matches(term, words));
+};
+/** Texts of letters, digits, signs and marks of many scripts, and of what people write. */
+const texts = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc
+    .array(
+      fc.constantFrom(
+        ...[
+          "O'Brien",
+          'INV-0042',
+          'INV0042',
+          'Łódź',
+          'ﬁrm',
+          'Ｓｍｉｔｈ',
+          'Strauß',
+          'İzmir',
+          'ΟΔΟΣ',
+          '½',
+          'ǆ',
+          '東京',
+          '00',
+          '007',
+        ],
+        ...[
+          'john.smith@client.example',
+          '+44 (0)7700-900123',
+          '07700 900123',
+          '2026-11-19',
+          'a',
+          'İ̇',
+          'e\u0301',
+          '...',
+          '\n',
+        ],
+      ),
+      { maxLength: 8 },
+    )
+    .map((words) => words.join(' ')),
+);
+
+test('a text is found by the same text, whatever its characters', () => {
+  fc.assert(
+    fc.property(texts, (text) => isFound(text, text)),
+    { numRuns: 1_000 },
+  );
+});
+
+test('a text is found by its words in any order, and by the beginning of each that has two letters', () => {
+  const word = fc.string({ unit: fc.constantFrom(...'abcdéèüñøßłИж'), minLength: 2, maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 6 }), fc.infiniteStream(fc.nat()), (words, numbers) => {
+      const beginnings = words.map((one) => one.slice(0, 2 + ((numbers.next().value ?? 0) % one.length)));
+      const order = beginnings.toSorted(() => ((numbers.next().value ?? 0) % 2) - 0.5);
+      return isFound(words.join(' '), order.join(' '));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('folding a folded text changes nothing', () => {
+  fc.assert(
+    fc.property(texts, (text) => fold(fold(text)) === fold(text)),
+    { numRuns: 1_000 },
+  );
+});
+
+test('accents, case, ligatures, width and undecomposed letters do not matter', () => {
+  for (const [stored, typed] of [
+    ['Żółtowski', 'zoltowski'],
+    ['Strauß', 'STRAUSS'],
+    ['Søndergaard', 'sondergaard'],
+    ['Þórsson', 'thorsson'],
+    ['Æthelred', 'aethelred'],
+    ['ﬁrm', 'firm'],
+    ['Ｓｍｉｔｈ', 'smith'],
+    ['İzmir', 'izmir'],
+    ['Yılmaz', 'yilmaz'],
+    ['ΟΔΟΣ', 'οδος'],
+    ['e\u0301tude', 'étude'],
+  ] as const) {
+    assert.ok(isFound(stored, typed), `${stored} by ${typed}`);
+    assert.ok(isFound(typed, stored), `${typed} by ${stored}`);
+  }
+});
+
+test('names and numbers are found with and without their signs', () => {
+  for (const [stored, ...queries] of [
+    ["O'Brien", 'obrien', 'o brien', "o'brien", 'O’Brien', 'brien'],
+    ['Smith-Jones', 'smithjones', 'jones smith', 'smith-jo'],
+    ['INV-2026-0042', 'inv-2026-0042', '2026-0042', '0042', '42', 'inv 42', 'inv20260042'],
+    ['INV0042', 'INV-0042', 'inv 42', '0042', 'inv0042'],
+    [
+      'john.smith@client.example',
+      'john.smith@client.example',
+      '@client.example',
+      'smith@cli',
+      'client.example',
+      'john',
+    ],
+    ['東京都', '東京', '京'],
+  ] as const) {
+    for (const typed of queries) assert.ok(isFound(stored, typed), `${stored} by ${typed}`);
+  }
+  assert.ok(!isFound('Smithson', 'mithson'));
+  assert.ok(!isFound('Smith', 'smithson'));
+  assert.ok(!isFound('Adam', 'a d'), 'one letter is a whole word');
+});
+
+test('a phone number is found however it is stored and typed', () => {
+  const stored = [
+    '07700 900123',
+    '+44 7700 900123',
+    '+447700900123',
+    '(07700) 900-123',
+    '+44 (0)7700-900123',
+    '0044 7700 900123',
+  ];
+  const typed = [
+    '07700900123',
+    '07700 900 123',
+    '+44 7700 900123',
+    '+44(0)7700900123',
+    '900123',
+    '900 123',
+    '07700 900',
+    '077009',
+    '0123',
+  ];
+  for (const number of stored) {
+    for (const text of typed) assert.ok(isFound(`call ${number}.`, text), `${number} by ${text}`);
+    assert.ok(isFound(`call ${number}.`, `${number} call`), number);
+    assert.ok(!isFound(`call ${number}.`, '07700 900124'), number);
+    assert.ok(!isFound(`call ${number}.`, '00901'), `${number}: neither its beginning nor its end`);
+  }
+});
+
+test('a postcode is found with and without its space', () => {
+  for (const stored of ['AB1 2CD', 'ab12cd']) {
+    for (const typed of ['AB1 2CD', 'ab12cd', 'AB1', '2cd']) {
+      assert.ok(isFound(stored, typed, 'postcode'), `${stored} by ${typed}`);
+      assert.ok(fragmentOf('postcode', stored, parseQuery(typed, REGION), REGION), `${stored} marked for ${typed}`);
+    }
+  }
+});
+
+test('words of a question are ignored, unless there are no others', () => {
+  const typed = (text: string) => parseQuery(text, REGION).map(({ words }) => words.join());
+  assert.deepEqual(typed('the man who rang about the Smith will'), ['man', 'rang', 'smith', 'will']);
+  assert.deepEqual(typed('The Who'), ['the', 'who']);
+  assert.deepEqual(typed(' … !'), []);
+});
+
+test('the pieces of a fragment are a part of the text, and every match is marked', () => {
+  fc.assert(
+    fc.property(texts, texts, texts, (before, match, after) => {
+      const text = `${before} ${match} ${after}`;
+      const fragment = fragmentOf('notes', text, parseQuery(match, REGION), REGION);
+      if (parseQuery(match, REGION).length === 0) return fragment === undefined;
+      return (
+        fragment !== undefined &&
+        text.includes(fragment.pieces.map((piece) => piece.text).join('')) &&
+        fragment.pieces.some((piece) => piece.match) &&
+        fragment.pieces.every((piece) => piece.text !== '')
+      );
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { COMPANIES, seedLargeCompany, sizeAt } from '../../bench/company/seed.ts';
+import { openEnvironment } from '../../bench/environment.ts';
+import { companyEntries } from '../../src/cases/address-book/company-list/statements.sql.ts';
+import { companyAppointments } from '../../src/cases/appointments/company-list/statements.sql.ts';
+import { companyInteractions } from '../../src/cases/interactions/company-list/statements.sql.ts';
+import { companyInvoices, sumOpenInvoices } from '../../src/cases/invoices/company-list/statements.sql.ts';
+import type { PreparedStatement, Query } from '../../src/kernel/sql/statement.ts';
+
+/** Each list of a company walks its index, whatever the plan, in a database with large and small companies. */
+
+const environment = await openEnvironment({
+  companies: COMPANIES,
+  seed: (client, companies) => seedLargeCompany(client, companies, sizeAt(0.01), () => {}),
+});
+after(() => environment.close());
+const { client, companies } = environment;
+
+type Walks = Record<string, Record<'asc' | 'desc', Page>>;
+type Page = ((values: never) => Query) & { prepared: PreparedStatement };
+
+/** The index of each walk. */
+const INDEXES: readonly (readonly [Walks, Record<string, RegExp>])[] = [
+  [companyInteractions, { when: /interactions_of_company/, external_id: /interactions_external_id/ }],
+  [
+    companyInvoices,
+    {
+      date_due: /invoices_of_company_due/,
+      date_created: /invoices_of_company_created/,
+      external_id: /invoices_external_id/,
+    },
+  ],
+  [
+    companyAppointments,
+    {
+      start_time: /appointments_of_company/,
+      adviser: /appointments_adviser/,
+      external_id: /appointments_external_id/,
+    },
+  ],
+  [
+    companyEntries,
+    {
+      name: /people_of_company_name/,
+      email: /people_of_company_email/,
+      phone: /people_of_company_tel_1[\s\S]*people_of_company_tel_2/,
+      external_id: /people_external_id/,
+    },
+  ],
+];
+
+/** The inputs of a first page without filters, and of the filters that choose a walk. */
+const valuesOf = (direction: 'asc' | 'desc', keyType: 'text' | 'timestamptz'): Record<string, unknown> => {
+  const ends = keyType === 'text' ? ['', '\u{10ffff}'] : ['-infinity', 'infinity'];
+  const [after_key, until] = direction === 'asc' ? ends : ends.toReversed();
+  return {
+    ...{ company_id: companies[0]?.id, limit: 50, scan: 51, after_key, after_id: '0'.repeat(32), until },
+    ...{ zone: 'x', today: '2026-01-01', due_from: '-infinity', due_to: 'infinity' },
+    ...{ show_items: true, show_cancelled_items: false },
+    ...{ statuses: ['Paid', 'Not Paid'], types: ['phone', 'letter'], outcomes: ['none', 'cancelled'] },
+    ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1' },
+  };
+};
+
+async function plansOf({ statement, values }: Query): Promise<[generic: string, custom: string]> {
+  const types = new Map<number, string>();
+  for (const [, n, type = ''] of statement.text.matchAll(/\$(\d+)::([a-z]+(?:\[\])?)/g)) types.set(Number(n), type);
+  const typesInOrder = [...types].sort(([a], [b]) => a - b).map(([, type]) => type);
+  const literal = (value: unknown) =>
+    value === undefined ? 'NULL' : client.escapeLiteral(Array.isArray(value) ? `{${value}}` : String(value));
+  const plans: string[] = [];
+  for (const mode of ['force_generic_plan', 'force_custom_plan']) {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    await client.query(`PREPARE listed (${typesInOrder.join()}) AS ${statement.text}`);
+    const { rows } = await client.query(`EXPLAIN EXECUTE listed (${values.map(literal).join()})`);
+    await client.query('DEALLOCATE listed');
+    plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+  }
+  return plans as [string, string];
+}
+
+for (const [walks, indexes] of INDEXES) {
+  for (const [walk, directions] of Object.entries(walks)) {
+    for (const [direction, page] of Object.entries(directions) as ['asc' | 'desc', Page][]) {
+      const { name, text } = page.prepared;
+      test(`${name} walks its index and reads no table from end to end`, async () => {
+        const keyType = /fold_text\(\$/.test(text) ? 'text' : 'timestamptz';
+        const [generic, custom] = await plansOf(page(valuesOf(direction, keyType) as never));
+        for (const plan of [generic, custom]) {
+          assert.match(plan, indexes[walk] as RegExp);
+          assert.doesNotMatch(plan, /Seq Scan/);
+        }
+        if (walk === 'external_id') return;
+        // The records come in the order of the index, so the walk ends with the page. Few records may also be sorted.
+        const scan = /-> {2}Limit[^\n]*\n\s*-> {2}Index Scan (Backward )?using \w+_(of_company|adviser)/.exec(generic);
+        assert.ok(scan, generic);
+        assert.equal(scan[1] !== undefined, direction === 'desc', generic);
+      });
+    }
+  }
+}
+
+test('the sums of invoices read an index and not the table', async () => {
+  // With so few records a plan may be as cheap that reads the pages of the table, too.
+  await client.query('SET enable_bitmapscan = off');
+  for (const plan of await plansOf(sumOpenInvoices(valuesOf('asc', 'timestamptz') as never))) {
+    assert.match(plan, /Index Only Scan using invoices_of_company_due/);
+  }
+});
