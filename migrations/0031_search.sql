@@ -28,3 +28,4 @@ CREATE INDEX search_documents_newest ON search_documents (company_id, kind, at, 
 CREATE INDEX search_documents_words ON search_documents USING gin (words) WITH (fastupdate = off);
 -- With statistics, PostgreSQL would read the table instead of the index to find the first matches of a frequent word.
 ALTER TABLE search_documents ALTER words SET STATISTICS 0;
+CREATE STATISTICS search_documents_of_cases (dependencies) ON company_id, case_id FROM search_documents;

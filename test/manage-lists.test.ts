@@ -29,9 +29,10 @@ const lastNames = (customers: { last_name: string }[]) => customers.map(({ last_
 const linksOf = ({ headers }: Answer): Record<string, string> =>
   Object.fromEntries([...String(headers.link).matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]));
 
-test('the management API has nine lists that can be searched', () => {
+test('the management API has ten lists that can be searched', () => {
   assert.deepEqual(lists.toSorted(), [
     '/manage/advisers',
+    '/manage/case-kinds',
     '/manage/cases',
     '/manage/cases/{caseId}/customers',
     '/manage/clients',
@@ -51,6 +52,7 @@ for (const list of lists) {
       await ok(company.post('/manage/keys', { name, scopes: ['manage'] }));
       await open(company, name);
       await ok(company.post('/manage/custom-tags', { tag: name }));
+      await ok(company.post('/manage/case-kinds', { name }));
       await company.addCustomer(company.caseId, { last_name: name });
       await ok(company.post('/manage/advisers', { name, email: `${name}@firm.example` }));
       await app.company();
@@ -248,6 +250,7 @@ test('no list shows anything of another company', async () => {
   await open(other, mark, { last_name: mark, phone: '020 7946 0018' });
   await ok(other.post('/manage/advisers', { name: mark, email: `${mark}@firm.example` }));
   await ok(other.post('/manage/custom-tags', { tag: mark }));
+  await ok(other.post('/manage/case-kinds', { name: mark }));
   for (const path of ['/manage/clients', '/manage/keys']) {
     await ok(other.post(path, { name: mark, scopes: ['manage'] }));
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rebuildIndex } from '../src/search/rebuild.ts';
+import { findDocuments } from '../src/search/statements.sql.ts';
 import { removeCompany } from '../src/server/company-removal.ts';
 import { ok } from './harness/assert.ts';
 import { runCommand } from './harness/command-line.ts';
@@ -48,6 +49,7 @@ test('all records of a case are found by its new reference and by its new custom
   await index();
   assert.equal((await search(company, 'dahlia')).length, 3);
   await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Edelweiss' }));
+  await index();
   await ok(company.post(`/manage/cases/${caseId}/customers`, { last_name: 'Freesia' }));
   await index();
   assert.deepEqual(await search(company, 'dahlia'), []);
@@ -180,4 +182,26 @@ test('the metrics tell how late the index is', async () => {
   assert.equal(await value('search_index_lag_seconds'), 90);
   await index();
   assert.equal(await value('search_index_lag_seconds'), 0);
+});
+
+test('a search reads its indexes, however many records other companies have', async () => {
+  const company = await app.company();
+  await addInteraction(company, company.caseId, { notes: 'lobelia' });
+  await index();
+  await app.sql(
+    `INSERT INTO search_documents (company_id, case_id, kind, id, at, words)
+     SELECT $1, gen_random_uuid(), 'interaction', gen_random_uuid(), now(),
+            array_to_tsvector(ARRAY['0:lobelia', '0:word' || n % 1000, '0#interaction']) FROM generate_series(1, 30000) n`,
+    [crypto.randomUUID()],
+  );
+  await app.sql('ANALYZE search_documents');
+  const { prepared } = findDocuments;
+  const word = `'@:lobelia':*`;
+  const values = [company.companyId, ...Array(7).fill(word), ['interaction', 'case'], 20];
+  const rows = await app.sql<{ 'QUERY PLAN': string }>(`EXPLAIN ${prepared.text}`, values);
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  assert.doesNotMatch(plan, /Seq Scan on search_documents/);
+  assert.match(plan, /Bitmap Index Scan on search_documents_words/);
+  assert.match(plan, /Index Scan Backward using search_documents_newest/);
+  assert.equal((await search(company, 'lobelia')).length, 1);
 });

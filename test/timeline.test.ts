@@ -177,7 +177,8 @@ test('changes that were committed in another order than that of their times are 
 
 test('an unknown case and the case of another company are not found, whatever else is wrong', async () => {
   const [company, stranger] = [await app.company(), await app.company()];
-  for (const path of [`/cases/${crypto.randomUUID()}`, stranger.path, '/cases/x']) {
+  const nil = '/cases/00000000-0000-0000-0000-000000000000';
+  for (const path of [`/cases/${crypto.randomUUID()}`, stranger.path, '/cases/x', nil]) {
     assertNotFound(await company.get(`${path}/timeline`));
     assertNotFound(await company.get(`${path}/timeline?limit=0`));
   }

@@ -2,12 +2,12 @@ import { loadavg } from 'node:os';
 import pg from 'pg';
 import { readDataset } from '../dataset.ts';
 import { openEnvironment } from '../environment.ts';
-import { measure } from '../measure.ts';
+import { measure, type Round } from '../measure.ts';
 import { OPERATIONS } from '../operations.ts';
 import { parseOptions } from '../options.ts';
 import { formatLoad } from '../report/machine.ts';
 import { Progress } from '../report/progress.ts';
-import { computeCpuRatio, ratioByRound, summarise } from '../report/summary.ts';
+import { ratioByRound, summarise, toSpread } from '../report/summary.ts';
 import { formatNumber, formatTable } from '../report/table.ts';
 import { startLoadGenerator, startService } from '../servers.ts';
 
@@ -51,11 +51,12 @@ try {
     const measured = await measure({ databasePid, connections, seconds, warmUp, rounds, onRound }, operation, targets);
     const [withIndexes, without] = [measured.map((round) => round.with), measured.map((round) => round.without)];
     const ratio = ratioByRound(withIndexes, without, 'requestsPerSecond');
-    const cpu = computeCpuRatio(summarise(without), summarise(withIndexes));
+    // Per round, so that a slowdown of the machine affects both sides. More than 1: the indexes cost nothing.
+    const cpu = toSpread(measured.map((round) => cpuOf(round.without) / cpuOf(round.with)));
     rows.push([
       operation.name,
       `${ratio.median.toFixed(3)} (${ratio.min.toFixed(2)}..${ratio.max.toFixed(2)})`,
-      formatNumber(cpu, 3),
+      `${cpu.median.toFixed(3)} (${cpu.min.toFixed(2)}..${cpu.max.toFixed(2)})`,
       formatNumber(summarise(withIndexes).requestsPerSecond, 0),
       formatNumber(summarise(without).requestsPerSecond, 0),
     ]);
@@ -65,4 +66,8 @@ try {
   console.log(`\nLoad average before ${formatLoad(before)}, after ${formatLoad(loadavg())}.`);
 } finally {
   await environment.close();
+}
+
+function cpuOf({ processCpu = Number.NaN, databaseCpu = Number.NaN }: Round): number {
+  return processCpu + databaseCpu;
 }

@@ -24,7 +24,7 @@ export const commands: Command[] = [
       resultSchema: CaseList,
       summary: 'List cases',
       description: 'Newest first. --search matches the reference and the customers.',
-      columns: ['id', 'reference', 'kind', 'state', 'customers', 'created_at'],
+      columns: ['id', 'reference', 'customers', 'created_at'],
       examples: ['case list', 'case list --search smith'],
     },
     listCases,

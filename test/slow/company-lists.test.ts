@@ -102,9 +102,10 @@ for (const [walks, indexes] of INDEXES) {
 }
 
 test('the sums of invoices read an index and not the table', async () => {
+  const open = { ...valuesOf('asc', 'timestamptz'), statuses: ['Not Paid', 'Part Paid'] };
   // With so few records a plan may be as cheap that reads the pages of the table, too.
-  await client.query('SET enable_bitmapscan = off');
-  for (const plan of await plansOf(sumOpenInvoices(valuesOf('asc', 'timestamptz') as never))) {
+  await client.query('SET enable_bitmapscan = off; SET enable_seqscan = off');
+  for (const plan of await plansOf(sumOpenInvoices(open as never))) {
     assert.match(plan, /Index Only Scan using invoices_of_company_due/);
   }
 });

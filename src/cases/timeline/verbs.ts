@@ -1,4 +1,5 @@
 import { eventId } from '../../events/event-id.ts';
+import { NIL_CASE_ID } from '../../kernel/audit/audit-log.ts';
 import type { Context } from '../../kernel/context.ts';
 import { InvalidValue } from '../../kernel/errors.ts';
 import type { Scope } from '../../kernel/scopes.ts';
@@ -50,7 +51,8 @@ export async function readTimeline(
       before_position: before.change.toString(),
     }),
   );
-  if (rows.length === 0) await requireCase(context, caseId);
+  // Events of records outside any case have the nil case id, which is not a case.
+  if (rows.length === 0 || caseId === NIL_CASE_ID) await requireCase(context, caseId);
   const page = rows.slice(0, limit);
   return {
     json: `[${page.map((row) => entryJson(row, context)).join(', ')}]`,
