@@ -89,6 +89,7 @@ const RULES: readonly Rule[] = [
     'server/worker.ts',
     [
       '{cases,events,kernel,search,webhooks}/**',
+      'company/credentials/links/*.ts',
       'http/operation/response-retention.ts',
       'config.ts',
       'server/{audit-logs,mail-settings}.ts',

@@ -16,7 +16,7 @@ const zeroOrOne = Type.Unsafe({ type: 'integer', enum: [0, 1] });
 const oneOf = (...values: readonly (string | null)[]) =>
   Type.Unsafe({ type: values.includes(null) ? ['string', 'null'] : 'string', enum: values });
 const record = (fields: TProperties): TObject => Type.Object(fields, { additionalProperties: false });
-const credential = nullable(record({ type: oneOf('key', 'client'), id: text, name: text }));
+const credential = nullable(record({ type: oneOf('key', 'client', 'user'), id: text, name: text }));
 const creationTimes = { created_at: text, updated_at: text };
 
 const invoiceItem = record({
@@ -160,6 +160,8 @@ export const EVENT_SNAPSHOTS: Record<string, TObject> = {
     client_contact_phone: nullableText,
     contact_line: nullableText,
     message_signature: nullableText,
+    session_idle_minutes: number,
+    session_hours: number,
     legal_name: nullableText,
     address: nullableText,
     company_number: nullableText,
@@ -244,6 +246,16 @@ export const EVENT_SNAPSHOTS: Record<string, TObject> = {
     created_at: text,
   }),
   tag: record({ tag: text, created_at: text }),
+  user: record({
+    id: text,
+    email: text,
+    name: text,
+    role: oneOf('owner', 'adviser', 'bookkeeper', 'reader'),
+    adviser_id: nullableText,
+    state: oneOf('invited', 'active', 'disabled'),
+    ...creationTimes,
+    created_by: credential,
+  }),
   webhook_endpoint: record({
     id: text,
     url: text,

@@ -26,10 +26,32 @@ INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
    SELECT w.company_id, '00000000-0000-0000-0000-000000000000'::uuid, w.id, 'webhook_endpoint.disabled', $4::timestamptz::timestamptz, $5::json::json, w.before
      FROM w;
 
+-- credentials.disable_users (writes; pool: short)
+WITH old AS (
+  SELECT u.company_id, u.id, json_build_object('id', u.id, 'email', u.email, 'name', u.name, 'role', u.role, 'adviser_id', u.adviser_id, 'state', u.state, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN u.created_by_id IS NOT NULL THEN json_build_object('type', u.created_by_type, 'id', u.created_by_id, 'name', u.created_by_name) END) AS before FROM users u
+   WHERE u.company_id = $1::uuid AND u.id = ANY ($2::uuid[]) AND u.state <> 'disabled' FOR NO KEY UPDATE
+), u AS (
+  UPDATE users u SET state = 'disabled', updated_at = $3::timestamptz FROM old WHERE u.company_id = old.company_id AND u.id = old.id
+  RETURNING u.*, old.before
+), ended AS (
+  UPDATE sessions s SET ended_at = $3::timestamptz FROM u
+   WHERE s.company_id = u.company_id AND s.user_id = u.id AND s.ended_at IS NULL
+)
+INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+   SELECT u.company_id, '00000000-0000-0000-0000-000000000000'::uuid, u.id, 'user.disabled', $3::timestamptz::timestamptz, $4::json::json, u.before
+     FROM u;
+
 -- credentials.find (reads; pool: search)
 SELECT company_id, 'key' AS type, id FROM tokens WHERE id = $1::uuid AND client_id IS NULL
 UNION ALL
-SELECT company_id, 'client', id FROM clients WHERE id = $1::uuid;
+SELECT company_id, 'client', id FROM clients WHERE id = $1::uuid
+UNION ALL
+SELECT company_id, 'user', id FROM users WHERE id = $1::uuid;
+
+-- credentials.find_active_session (reads; pool: short)
+SELECT u.role
+  FROM sessions s JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
+ WHERE s.company_id = $1::uuid AND s.id = $2::uuid AND s.ended_at IS NULL AND u.state <> 'disabled';
 
 -- credentials.find_active_token (reads; pool: short)
 SELECT 1
@@ -71,7 +93,8 @@ INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
     SELECT 'key' AS type, r.id AS id FROM tokens r
         WHERE r.created_by_id = parent.id AND r.created_by_type = parent.type AND r.company_id = $1::uuid AND r.client_id IS NULL UNION ALL SELECT 'client' AS type, r.id AS id FROM clients r
         WHERE r.created_by_id = parent.id AND r.created_by_type = parent.type AND r.company_id = $1::uuid AND true UNION ALL SELECT 'client' AS type, r.client_id AS id FROM client_rotations r
-        WHERE r.rotated_by_id = parent.id AND r.rotated_by_type = parent.type AND r.company_id = $1::uuid AND true UNION ALL SELECT 'webhook_endpoint' AS type, r.id AS id FROM webhook_endpoints r
+        WHERE r.rotated_by_id = parent.id AND r.rotated_by_type = parent.type AND r.company_id = $1::uuid AND true UNION ALL SELECT 'user' AS type, r.id AS id FROM users r
+        WHERE r.created_by_id = parent.id AND r.created_by_type = parent.type AND r.company_id = $1::uuid AND true UNION ALL SELECT 'webhook_endpoint' AS type, r.id AS id FROM webhook_endpoints r
         WHERE r.created_by_id = parent.id AND r.created_by_type = parent.type AND r.company_id = $1::uuid AND true UNION ALL SELECT 'webhook_endpoint' AS type, r.id AS id FROM webhook_endpoints r
         WHERE r.url_set_by_id = parent.id AND r.url_set_by_type = parent.type AND r.company_id = $1::uuid AND true) child
 ), entries AS (
@@ -87,6 +110,10 @@ INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
         FROM traced JOIN clients k ON k.company_id = $1::uuid AND k.id = traced.id
        WHERE traced.type = 'client'
       UNION ALL
+      SELECT 'user', u.id, u.name, u.created_at, (SELECT max(s.last_seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id), CASE WHEN u.created_by_id IS NOT NULL THEN json_build_object('type', u.created_by_type, 'id', u.created_by_id, 'name', u.created_by_name) END, NULL::json, u.state
+        FROM traced JOIN users u ON u.company_id = $1::uuid AND u.id = traced.id
+       WHERE traced.type = 'user'
+      UNION ALL
       SELECT 'webhook_endpoint', w.id, substring(w.url FROM '^[a-z]+://[^/?#]+'), w.created_at, (SELECT max(d.ended_at) FROM webhook_deliveries d
   WHERE d.company_id = w.company_id AND d.endpoint_id = w.id AND d.ended_at IS NOT NULL), CASE WHEN w.created_by_id IS NOT NULL THEN json_build_object('type', w.created_by_type, 'id', w.created_by_id, 'name', w.created_by_name) END,
              CASE WHEN w.url_set_by_id IS NOT NULL THEN json_build_object('type', w.url_set_by_type, 'id', w.url_set_by_id, 'name', w.url_set_by_name) END, CASE WHEN w.removed_at IS NOT NULL THEN 'removed' ELSE w.state END
@@ -94,7 +121,7 @@ INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
        WHERE traced.type = 'webhook_endpoint'
     ), listed AS (
       SELECT e.*, e.type = $2::text AND e.id = $3::uuid AS root,
-             e.state IN ('active', 'failing') AS working
+             e.state IN ('invited', 'active', 'failing') AS working
         FROM entries e
     )
     SELECT l.type, l.id, l.root, l.working,

@@ -1,3 +1,7 @@
+-- demo.activate_owner (writes; pool: short)
+UPDATE users SET state = 'active', activated_at = $3::timestamptz
+ WHERE company_id = $1::uuid AND id = $2::uuid;
+
 -- demo.find (reads; pool: short)
 SELECT c.id AS company_id, k.id AS key_id, s.id AS case_id, s.customer_ids
   FROM (SELECT id, name FROM companies ORDER BY created_at, id LIMIT 1) c
@@ -20,6 +24,9 @@ SELECT c.id AS company_id, k.id AS key_id, s.id AS case_id, s.customer_ids
    AND (SELECT count(DISTINCT a.email) FROM advisers a
          WHERE a.company_id = c.id AND a.email = ANY ($5::text[]))
        = cardinality($5::text[]);
+
+-- demo.find_owner (reads; pool: short)
+SELECT id FROM users WHERE company_id = $1::uuid AND email = $2::text AND state = 'active';
 
 -- demo.token (reads; pool: short)
 SELECT company_id, revoked_at IS NULL AS works FROM tokens WHERE secret_sha256 = $1::bytea;

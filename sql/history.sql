@@ -54,6 +54,10 @@ WHERE t.company_id = $1::uuid AND md5(t.message)::uuid = $2::uuid AND '00000000-
 SELECT 1 FROM custom_tags t
 WHERE t.company_id = $1::uuid AND md5(t.tag)::uuid = $2::uuid AND '00000000-0000-0000-0000-000000000000'::uuid = $3::uuid;
 
+-- history.find_user (reads; pool: short)
+SELECT 1 FROM users u
+WHERE u.company_id = $1::uuid AND u.id = $2::uuid AND '00000000-0000-0000-0000-000000000000'::uuid = $3::uuid;
+
 -- history.find_webhook_endpoint (reads; pool: short)
 SELECT 1 FROM webhook_endpoints w
 WHERE w.company_id = $1::uuid AND w.id = $2::uuid AND '00000000-0000-0000-0000-000000000000'::uuid = $3::uuid;

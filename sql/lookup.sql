@@ -31,7 +31,8 @@ SELECT c.id::text AS id, c.name AS label, coalesce(lower($1::text) IN (lower(c.n
 -- lookup.credentials (reads; pool: search)
 SELECT k.id::text AS id, k.label || ' of ' || o.name AS label, coalesce(lower($1::text) IN (lower(k.name)), false) AS is_exact
   FROM (SELECT t.company_id, t.id, t.name, t.name || CASE WHEN t.revoked_at IS NULL THEN '' ELSE ' (revoked)' END AS label FROM tokens t WHERE t.client_id IS NULL
-    UNION ALL SELECT c.company_id, c.id, c.name, c.name FROM clients c) k
+    UNION ALL SELECT c.company_id, c.id, c.name, c.name FROM clients c
+    UNION ALL SELECT u.company_id, u.id, u.email, u.email FROM users u) k
    JOIN companies o ON o.id = k.company_id
  WHERE (true) AND (starts_with(k.id::text, lower($1::text)) OR starts_with(lower(k.name), lower($1::text)))
  ORDER BY is_exact DESC, label, id LIMIT 11;
@@ -58,5 +59,11 @@ SELECT e.id::text AS id, e.url AS label, coalesce(lower($2::text) IN (lower(e.ur
 SELECT t.id::text AS id, t.name || CASE WHEN t.revoked_at IS NULL THEN '' ELSE ' (revoked)' END AS label, coalesce(lower($2::text) IN (lower(t.name)), false) AS is_exact
   FROM tokens t
  WHERE (t.company_id = $1::uuid AND t.client_id IS NULL) AND (starts_with(t.id::text, lower($2::text)) OR starts_with(lower(t.name), lower($2::text)))
+ ORDER BY is_exact DESC, label, id LIMIT 11;
+
+-- lookup.users (reads; pool: search)
+SELECT u.id::text AS id, u.name || ' <' || u.email || '>' || CASE u.state WHEN 'disabled' THEN ' (disabled)' ELSE '' END AS label, coalesce(lower($2::text) IN (lower(u.email), lower(u.name)), false) AS is_exact
+  FROM users u
+ WHERE (u.company_id = $1::uuid) AND (starts_with(u.id::text, lower($2::text)) OR starts_with(lower(u.email), lower($2::text)) OR starts_with(lower(u.name), lower($2::text)))
  ORDER BY is_exact DESC, label, id LIMIT 11;
 

@@ -186,6 +186,26 @@ export const SETTINGS = {
 type Value<S> = S extends Setting<infer T, infer D> ? T | (D extends string ? never : undefined) : never;
 export type Config = Readonly<{ [K in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[K]> }>;
 
+/** The URL that links for people begin with. Without PUBLIC_URL they work on this machine only. */
+export const siteUrl = ({ PUBLIC_URL, PORT }: Pick<Config, 'PUBLIC_URL' | 'PORT'>): string =>
+  PUBLIC_URL ?? `http://localhost:${PORT}`;
+
+/** What prevents people from signing in, with advice; undefined if nothing does. */
+export function signInAdvice(publicUrl: string | undefined): string | undefined {
+  if (publicUrl === undefined) {
+    return 'PUBLIC_URL is not set: people can sign in on this machine only, at http://localhost. Set it to an https:// URL.';
+  }
+  const { protocol, hostname } = new URL(publicUrl);
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol !== 'https:' && !isLoopback) {
+    return 'PUBLIC_URL is not an https:// URL: people cannot sign in, because their cookies could be stolen on the way.';
+  }
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    return 'PUBLIC_URL has an IP address: browsers create no passkeys for it. Use a name.';
+  }
+  return undefined;
+}
+
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 

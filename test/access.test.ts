@@ -120,7 +120,7 @@ test('the document names the scope of every operation', () => {
     const operation = specified[form.template]?.[form.method.toLowerCase()];
     const { security } = operation as unknown as { security: unknown };
     const scopes = [scopeOf(form)];
-    assert.deepEqual(security, [{ bearer: scopes }, { oauth2: scopes }], nameOf(form));
+    assert.deepEqual(security, [{ bearer: scopes }, { oauth2: scopes }, { session: [] }], nameOf(form));
   }
 });
 

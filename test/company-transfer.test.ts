@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { COMPANY_TABLES, TABLE_TRAITS } from '../src/server/company-tables.ts';
 import { importCompany } from '../src/server/company-transfer/import.ts';
+import { EXPORT_ORDER } from '../src/server/company-transfer/manifest.ts';
 import { ZipReader } from '../src/server/company-transfer/zip-reader.ts';
 import { writeZip } from '../src/server/company-transfer/zip-writer.ts';
 import { holdRestored } from '../src/server/restored-database.ts';
@@ -60,7 +61,7 @@ const file = await exported(company.companyId, '--without-secrets');
 async function changed(original: string, changes: Record<string, (text: string) => string>): Promise<string> {
   const zip = await ZipReader.open(original);
   const copy = join(home.path, `changed-${++files}.zip`);
-  const names = ['companies', ...COMPANY_TABLES].map((table) => `${table}.jsonl`);
+  const names = EXPORT_ORDER.map((table) => `${table}.jsonl`);
   await writeZip(copy, async (writer) => {
     for (const name of [...names, 'secrets.jsonl', 'manifest.json'].filter((one) => zip.has(one))) {
       const text = Buffer.concat(await Array.fromAsync(zip.read(name))).toString();
@@ -248,7 +249,7 @@ test('nothing is sent for an imported company until it is released, and then onc
 
 test('the file has the rows of no other company and only its owner can read it', async () => {
   const zip = await ZipReader.open(fileWithSecrets);
-  for (const table of ['companies', ...COMPANY_TABLES]) {
+  for (const table of EXPORT_ORDER) {
     const text = Buffer.concat(await Array.fromAsync(zip.read(`${table}.jsonl`))).toString();
     for (const id of [stranger.companyId, stranger.caseId, stranger.customers[0].id, stranger.adviser]) {
       assert.ok(!text.includes(id), `${table} has ${id}`);

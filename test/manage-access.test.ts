@@ -22,7 +22,13 @@ const operations = Object.entries(document.paths).flatMap(([template, methods]) 
   })),
 );
 const open = operations.filter(({ template }) => template.startsWith('/oauth/'));
-const guarded = operations.filter((operation) => !open.includes(operation));
+/** The routes by which people begin a session. */
+const signIn = operations.filter(
+  ({ security }) => security?.length === 1 && Object.keys(security[0] ?? {}).length === 0,
+);
+/** The routes of people who sign in, which no token can call. */
+const personal = operations.filter(({ security }) => 'session' in (security?.[0] ?? {}));
+const guarded = operations.filter((operation) => ![...open, ...signIn, ...personal].includes(operation));
 
 // Nothing exists at these paths, so an accepted request changes nothing.
 const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, '0198c0de-0000-7000-8000-000000000000');
@@ -37,8 +43,8 @@ test('every documented route asks for a scope, or for one of several, apart from
     const [scheme, ...others] = security ?? [];
     assert.deepEqual(Object.keys(scheme ?? {}), ['bearer'], `${method} ${template}`);
     const scopes = scheme?.bearer ?? [];
-    // No client can have the scope operator.
-    const clients = scopes[0] === 'operator' ? [] : scopes.map((scope) => ({ oauth2: [scope] }));
+    // No client and no user can have the scope operator.
+    const clients = scopes[0] === 'operator' ? [] : [...scopes.map((scope) => ({ oauth2: [scope] })), { session: [] }];
     assert.deepEqual(others, clients, `${method} ${template}`);
     assert.ok(scopes.length > 0, `${method} ${template}`);
     for (const scope of scopes)
@@ -51,6 +57,11 @@ test('every documented route asks for a scope, or for one of several, apart from
       ['POST', '/oauth/revoke', [{ client: [] }, {}]],
     ],
   );
+});
+
+test('only the routes of OAuth and of signing in need no credential', () => {
+  for (const { method, template } of signIn) assert.match(`${method} ${template}`, /^POST \/sign-in\//);
+  assert.ok(signIn.length > 0);
 });
 
 test('the document says where a client gets a token, and what each of its scopes allows', () => {
@@ -67,13 +78,26 @@ test('the document says where a client gets a token, and what each of its scopes
   assert.equal(new Set(Object.values(scopes)).size, COMPANY_SCOPES.length);
 });
 
-test('the management routes ask for manage, those of all companies for operator', () => {
+test('the management routes ask for manage, those of users for users, those of all companies for operator', () => {
   for (const { template, security } of guarded) {
     if (!template.startsWith('/manage')) continue;
-    const wanted = template.startsWith('/manage/companies') ? 'operator' : 'manage';
+    const isUsers = template.startsWith('/manage/users');
+    const wanted = template.startsWith('/manage/companies') ? 'operator' : isUsers ? 'users' : 'manage';
     assert.deepEqual(security?.[0], { bearer: [wanted] }, template);
   }
 });
+
+for (const { method, template, security } of personal) {
+  test(`${method} ${template} lets in no token`, async () => {
+    assert.deepEqual(security, [{ session: [] }]);
+    for (const [scope, caller] of callers) {
+      const answer = await caller.send(method, pathOf(template), method === 'GET' ? undefined : {});
+      assert.equal(answer.status, 403, `${scope}: ${answer.text}`);
+      assert.equal(answer.body.code, 'insufficient_scope');
+    }
+    assert.equal((await app.anonymous.send(method, pathOf(template), {})).status, 401);
+  });
+}
 
 for (const { method, template, security } of guarded) {
   const needed = security?.[0]?.bearer ?? [];

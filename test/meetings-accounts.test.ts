@@ -422,7 +422,7 @@ describe('the command line', () => {
       const done = await runCommand(settings, 'secrets', 'reencrypt', '--json');
       assert.deepEqual(
         [done.code, JSON.parse(done.out)],
-        [code, { accounts: all, webhook_secrets: 0, reencrypted, undecryptable }],
+        [code, { accounts: all, webhook_secrets: 0, one_time_codes: 0, reencrypted, undecryptable }],
       );
     }
   });

@@ -69,10 +69,10 @@ test('/openapi.json is the document that is committed, with the address of this 
   assert.deepEqual(answer.body, expected);
 });
 
-test('the document is smaller than 400 kB, as it is committed and as it is served', async () => {
+test('the document is smaller than 500 kB, as it is committed and as it is served', async () => {
   const answer = await plain('/openapi.json');
   for (const text of [readFileSync(new URL('../openapi.json', import.meta.url), 'utf8'), answer.text]) {
-    assert.ok(Buffer.byteLength(text) < 400_000, String(Buffer.byteLength(text)));
+    assert.ok(Buffer.byteLength(text) < 500_000, String(Buffer.byteLength(text)));
   }
 });
 
@@ -207,6 +207,7 @@ for (const [name, operation] of operations.filter(([, operation]) => !isAddition
     assert.deepEqual(kinds, [
       ['http', 'bearer'],
       ['oauth2', undefined],
+      ['apiKey', undefined],
     ]);
     for (const status of ['400', '401', '403', '404', '413', '429', '500']) {
       const response = resolve(operation.responses[status] ?? operation.responses.default);

@@ -10,6 +10,8 @@ export type Operation = {
   method: string;
   template: string;
   scope: string | undefined;
+  /** Whether only people who have signed in may call it. */
+  isPersonal: boolean;
   query: Parameter[];
   body: Schema | undefined;
   isForm: boolean;
@@ -35,6 +37,7 @@ export const operations: Operation[] = Object.entries(
     method: method.toUpperCase(),
     template,
     scope: described.security?.[0]?.bearer?.[0],
+    isPersonal: 'session' in (described.security?.[0] ?? {}),
     query: (described.parameters ?? []).filter((parameter) => parameter.in === 'query'),
     body: described.requestBody?.content['application/json']?.schema,
     isForm: described.requestBody?.content['application/x-www-form-urlencoded'] !== undefined,

@@ -2,8 +2,13 @@ import type { Damage, Draft } from './drafts.ts';
 import { type JsonNode, serialise } from './json.ts';
 import type { RawRequest } from './raw-connection.ts';
 
-/** The token of the sender, and the values for the placeholders in a draft. */
-export type Sender = { token: string | undefined; ids: Record<string, string>; known: Record<string, string> };
+/** The token or the cookie of the sender, and the values for the placeholders in a draft. */
+export type Sender = {
+  token: string | undefined;
+  cookie: string | undefined;
+  ids: Record<string, string>;
+  known: Record<string, string>;
+};
 
 /** An encoded request, and what is needed to check its response. */
 export type EncodedRequest = RawRequest & {
@@ -21,7 +26,7 @@ const MEBIBYTE = 1_048_576;
 const FRAMING: readonly Damage[] = ['short', 'long', 'noLength', 'badLength', 'twoLengths', 'badChunks'];
 const INVALID_HEADER_CHARACTERS = /[\0\r\n\x7f]/;
 
-export function encodeRequest(draft: Draft, { token, ids, known }: Sender): EncodedRequest {
+export function encodeRequest(draft: Draft, { token, cookie, ids, known }: Sender): EncodedRequest {
   const { method, damage } = draft;
   const target = fillTemplate(draft.target, ids);
   const intact = draft.body === undefined ? undefined : bodyText(draft.body, known);
@@ -30,6 +35,12 @@ export function encodeRequest(draft: Draft, { token, ids, known }: Sender): Enco
     ['Host', 'localhost'],
     ['Content-Type', 'application/json'],
     ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]),
+    ...(cookie === undefined
+      ? []
+      : ([
+          ['Cookie', cookie],
+          ['Sec-Fetch-Site', 'same-origin'],
+        ] as const)),
   ]);
   const defaults = [...headers].filter(([name]) => !draft.headers.some(([other]) => other === name.toLowerCase()));
   const lines = [...defaults, ...draft.headers].map(([name, value]) => `${name}: ${value}\r\n`);

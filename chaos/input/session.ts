@@ -3,6 +3,7 @@ import type { TestApp, TestCompany } from '../../test/harness/app.ts';
 import { type Answer, caller } from '../../test/harness/http.ts';
 import { fill, type Ids, identifiersOf, MAKERS, WORDS } from '../../test/harness/identifiers.ts';
 import { assertDescribed } from '../../test/harness/openapi.ts';
+import { SESSION_COOKIE, signIn } from '../../test/harness/people.ts';
 import type { Draft } from './drafts.ts';
 import { expectedFields, type Kind, parseBody, type ShownRecord, shownFields } from './model.ts';
 import type { Operation } from './operations.ts';
@@ -16,6 +17,7 @@ export class Session {
   readonly #counts: InputCounts;
   #company: TestCompany | undefined;
   #operator = '';
+  #cookie = '';
   #ids: Ids = {};
   /** The expected fields of each record of the case. */
   #records = new Map<string, { kind: Kind; shown: ShownRecord }>();
@@ -41,6 +43,7 @@ export class Session {
   async #renew(): Promise<void> {
     this.#company = await this.#app.company();
     this.#operator = await this.#company.tokenFor(['operator']);
+    this.#cookie = `${SESSION_COOKIE}=${(await signIn(this.#app, this.#company)).secret}`;
     this.#ids = await identifiersOf(this.#company);
     this.#records = new Map();
     for (const kind of Object.keys(PATHS) as Kind[]) await this.#remember(kind);
@@ -61,9 +64,9 @@ export class Session {
     }
   }
 
-  #sender({ scope, template }: Operation): Sender {
+  #sender({ scope, template, isPersonal }: Operation): Sender {
     const company = this.#currentCompany;
-    const token = template.startsWith('/oauth/') ? undefined : scope === 'operator' ? this.#operator : company.token;
+    const token = scope === 'operator' ? this.#operator : scope && company.token;
     const [customer] = company.customers;
     const known = {
       ...{ adviser: company.adviser, adviserWithVideo: company.adviserWithVideo, email: customer.email },
@@ -71,7 +74,7 @@ export class Session {
     };
     // The default tags of an entry have a fixed vocabulary, unlike custom tags.
     const ids = { ...WORDS, ...this.#ids, ...(template.includes('/tags/') && { tag: 'executor' }) };
-    return { token, ids, known };
+    return { token, cookie: isPersonal ? this.#cookie : undefined, ids, known };
   }
 
   get #currentCompany(): TestCompany {

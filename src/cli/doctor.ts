@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { countAccounts } from '../cases/appointments/meetings/accounts/verbs.ts';
 import { verifyServer } from '../cases/appointments/messages/smtp.ts';
-import { type Config, ConfigError } from '../config.ts';
+import { countCodeSecrets } from '../company/credentials/factors/code-secrets.ts';
+import { type Config, ConfigError, signInAdvice } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { LISTED_ON, nodeAdvice, postgresAdvice, postgresVersion } from '../kernel/schema/security-releases.ts';
@@ -71,9 +72,11 @@ async function runChecks(loadConfig: () => Config, terminal: Terminal): Promise<
   const { node: version } = process.versions;
   const node = releaseFinding('node', `Node ${version}`, nodeAdvice(version));
   const settings = finding('settings', 'ok', 'all are valid');
+  const signIn = checkSignIn(config);
   terminal.showProgress('Checking …');
   return [
     settings,
+    signIn,
     node,
     await checkMail(config),
     checkSms(config),
@@ -97,6 +100,30 @@ function checkSms({ SMS_PROVIDER, DATA_DIR }: Config): Finding {
   return SMS_PROVIDER === 'outbox'
     ? finding('sms', 'warning', `SMS are written to files in ${DATA_DIR}/outbox. Set SMS_PROVIDER to send them.`)
     : finding('sms', 'ok', `sent by ${SMS_PROVIDER}; not tested, because a test would send an SMS`);
+}
+
+/** Cookies, links and passkeys are bound to PUBLIC_URL. */
+function checkSignIn({ PUBLIC_URL, SECRETS_KEY }: Config): Finding {
+  const advice = signInAdvice(PUBLIC_URL);
+  if (advice) return finding('sign-in', 'warning', advice);
+  if (SECRETS_KEY === undefined) {
+    return finding(
+      'sign-in',
+      'warning',
+      'people can use passkeys only. Set SECRETS_KEY for passwords with one-time codes.',
+    );
+  }
+  return finding('sign-in', 'ok', `people sign in at ${PUBLIC_URL}/sign-in`);
+}
+
+async function checkOneTimeCodes(db: Database, { SECRETS_KEY = [] }: Config): Promise<Finding> {
+  const { total, undecryptable, outdated } = await countCodeSecrets({ db }, new SecretBox(SECRETS_KEY));
+  if (undecryptable > 0) {
+    const advice = 'Add the key they were set up with to SECRETS_KEY, or reset the factors of their users.';
+    return finding('one-time codes', 'fault', `${undecryptable} of ${total} secrets cannot be decrypted. ${advice}`);
+  }
+  if (outdated > 0) return finding('one-time codes', 'warning', `${outdated} of ${total} secrets ${NEED_OLD_KEY}`);
+  return finding('one-time codes', 'ok', `${total} secrets, all can be decrypted`);
 }
 
 async function checkDatabase(config: Config, terminal: Terminal): Promise<Finding[]> {
@@ -133,6 +160,7 @@ async function checkServer({ connection, setup }: AcquiredDatabase, config: Conf
     await checkTimeZones(db),
     await checkVideoAccounts(db, config),
     await checkWebhooks(db, config),
+    await checkOneTimeCodes(db, config),
   ]);
 }
 

@@ -23,6 +23,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'tag', summary: 'Custom tags', load: () => import('./tag.ts') },
   { name: 'template', summary: "Messages to clients in the company's own words", load: () => import('./template.ts') },
   { name: 'client', summary: 'API clients, which use OAuth tokens', load: () => import('./client.ts') },
+  { name: 'user', summary: 'People of a company, who sign in', load: () => import('./user.ts') },
   { name: 'key', summary: 'API keys for scripts', load: () => import('./key.ts') },
   {
     name: 'credential',

@@ -108,11 +108,21 @@ export const keys = lookup('keys', {
   names: ['t.name'],
 });
 
-/** The keys and clients of all companies. */
+export const users = lookup('users', {
+  inputs: ofCompany,
+  from: 'users u',
+  where: (input) => `u.company_id = ${input.company_id}`,
+  id: 'u.id',
+  label: `u.name || ' <' || u.email || '>' || CASE u.state WHEN 'disabled' THEN ' (disabled)' ELSE '' END`,
+  names: ['u.email', 'u.name'],
+});
+
+/** The keys, clients and users of all companies. */
 export const credentials = lookup('credentials', {
   inputs: {},
   from: `(SELECT t.company_id, t.id, t.name, ${KEY_LABEL} AS label FROM tokens t WHERE t.client_id IS NULL
-          UNION ALL SELECT c.company_id, c.id, c.name, c.name FROM clients c) k
+          UNION ALL SELECT c.company_id, c.id, c.name, c.name FROM clients c
+          UNION ALL SELECT u.company_id, u.id, u.email, u.email FROM users u) k
          JOIN companies o ON o.id = k.company_id`,
   id: 'k.id',
   label: `k.label || ' of ' || o.name`,

@@ -81,6 +81,9 @@ export const findClientId = (context: CompanyContext, word: string) =>
 export const findKeyId = (context: CompanyContext, word: string) =>
   unlessId(word, () => findId(context, 'key', word, sql.keys({ company_id: context.company.id, word })));
 
+export const findUserId = (context: CompanyContext, word: string) =>
+  unlessId(word, () => findId(context, 'user', word, sql.users({ company_id: context.company.id, word })));
+
 export const findCredentialId = (context: AdminContext, word: string) =>
   unlessId(word, () => findId(context, 'key or client', word, sql.credentials({ word })));
 

@@ -1,4 +1,4 @@
-import { read } from '../kernel/sql/statement.ts';
+import { read, write } from '../kernel/sql/statement.ts';
 
 /** Finds revoked tokens too; `works` tells. */
 export const findToken = read('demo.token', {
@@ -41,4 +41,18 @@ export const findDemo = read('demo.find', {
        AND (SELECT count(DISTINCT a.email) FROM advisers a
              WHERE a.company_id = c.id AND a.email = ANY (${input.adviser_emails}))
            = cardinality(${input.adviser_emails})`,
+});
+
+/** The owner of the demonstration signs in by a link, so no factor is needed. */
+export const activateOwner = write('demo.activate_owner', {
+  inputs: { company_id: 'uuid', id: 'uuid', now: 'timestamptz' },
+  sql: (input) => `
+    UPDATE users SET state = 'active', activated_at = ${input.now}
+     WHERE company_id = ${input.company_id} AND id = ${input.id}`,
+});
+
+export const findOwner = read('demo.find_owner', {
+  inputs: { company_id: 'uuid', email: 'text' },
+  sql: (input) =>
+    `SELECT id FROM users WHERE company_id = ${input.company_id} AND email = ${input.email} AND state = 'active'`,
 });

@@ -1,6 +1,6 @@
 import type { Database, Executor } from '../kernel/database/database.ts';
 import { COMPANY_SCOPES } from '../kernel/scopes.ts';
-import type { Clock } from '../kernel/time/time.ts';
+import { type Clock, toSql } from '../kernel/time/time.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import type { AdminContext, CompanyContext } from './admin-context.ts';
 import { CreateAdviserBody } from './advisers/schema.ts';
@@ -12,7 +12,10 @@ import { createCompany, hasCompanies } from './companies/verbs.ts';
 import { findCompany } from './company.ts';
 import { EndCredentialQuery } from './credentials/descendants.schema.ts';
 import { revokeKey, storeKey } from './credentials/keys/verbs.ts';
+import { createLocalLink } from './credentials/links/verbs.ts';
 import { secretHash } from './credentials/secrets.ts';
+import { CreateUserBody } from './credentials/users/schema.ts';
+import { createUser } from './credentials/users/verbs.ts';
 import * as sql from './demo.sql.ts';
 import { type Demo, demoAt, readDemo, writeDemo } from './demo-file.ts';
 import { CustomTagBody } from './tags/schema.ts';
@@ -30,6 +33,7 @@ const CUSTOMERS = [
   { title: 'Mr', first_names: 'John', last_name: 'Smith', email: 'john.smith@client.example', phone: '+447400123456' },
   { title: 'Mrs', first_names: 'Ann', last_name: 'Smith', email: 'ann.smith@client.example', phone: '+447400654321' },
 ];
+const OWNER = { email: 'olivia.owner@demo.example', name: 'Olivia Owner', role: 'owner' };
 const CUSTOM_TAGS = ['vip-client', 'newsletter'];
 
 type DemoContent = Parameters<typeof demoAt>[1];
@@ -109,6 +113,7 @@ async function fillDemo(admin: AdminContext): Promise<DemoContent> {
   const { id } = JSON.parse(await createCompany(admin, readForm(CreateCompanyBody, settings)));
   const context = { ...admin, company: await findCompany(admin, id) };
   for (const adviser of ADVISERS) await createAdviser(context, readForm(CreateAdviserBody, adviser));
+  await createOwner(context);
   for (const tag of CUSTOM_TAGS) await createCustomTag(context, readForm(CustomTagBody, { tag }));
   const smith = { reference: CASE_REFERENCE, customers: CUSTOMERS };
   const opened: { id: string; customers: { id: string }[] } = JSON.parse(
@@ -119,6 +124,23 @@ async function fillDemo(admin: AdminContext): Promise<DemoContent> {
     opened.id,
     opened.customers.map((customer) => customer.id),
   );
+}
+
+/** The owner gets no mail and has no password or passkey: the first start prints a link. */
+async function createOwner(context: CompanyContext): Promise<void> {
+  const { record } = await createUser(context, readForm(CreateUserBody, OWNER), 'print');
+  await context.db.queryRows(
+    sql.activateOwner({ company_id: context.company.id, id: JSON.parse(record).id, now: toSql(context.clock()) }),
+  );
+}
+
+/** Returns the secret of a link that signs the owner in, once, within an hour, on this machine. */
+export async function createDemoLink(db: Database, clock: Clock, file: string): Promise<string | undefined> {
+  const companyId = await findDemoCompanyId(db, file);
+  if (companyId === undefined) return undefined;
+  const context = { db, clock, company: await findCompany({ db }, companyId) };
+  const owner = await db.queryFirst<{ id: string }>(sql.findOwner({ company_id: companyId, email: OWNER.email }));
+  return owner && createLocalLink(context, owner.id);
 }
 
 /** Creates a key and returns the content of the file. */

@@ -1,18 +1,25 @@
 import type { FastifyInstance } from 'fastify';
-import type { Services } from '../http/operation/operation.ts';
 import { adviserRoutes } from './advisers/routes.ts';
 import { caseKindRoutes } from './case-kinds/routes.ts';
 import { caseExternalIdRoutes } from './cases/external-ids.routes.ts';
 import { caseRoutes } from './cases/routes.ts';
 import { companyRoutes } from './companies/routes.ts';
 import { clientRoutes } from './credentials/clients/routes.ts';
+import { type FactorServices, factorRoutes } from './credentials/factors/routes.ts';
 import { keyRoutes } from './credentials/keys/routes.ts';
+import type { Challenges } from './credentials/passkeys/challenges.ts';
+import { passkeyRoutes } from './credentials/passkeys/routes.ts';
+import { sessionRoutes } from './credentials/sessions/routes.ts';
+import { userRoutes } from './credentials/users/routes.ts';
 import { customerExternalIdRoutes } from './customers/external-ids.routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 
-/** Registers every operation under /manage. */
-export async function manageRoutes(app: FastifyInstance, services: Services): Promise<void> {
+/** Registers every operation under /manage, and those of people who have signed in. */
+export async function manageRoutes(
+  app: FastifyInstance,
+  services: FactorServices & { challenges: Challenges },
+): Promise<void> {
   companyRoutes(app, services);
   adviserRoutes(app, services);
   caseRoutes(app, services);
@@ -23,4 +30,8 @@ export async function manageRoutes(app: FastifyInstance, services: Services): Pr
   tagRoutes(app, services);
   clientRoutes(app, services);
   keyRoutes(app, services);
+  userRoutes(app, services);
+  sessionRoutes(app, services);
+  factorRoutes(app, services);
+  passkeyRoutes(app, services);
 }

@@ -25,11 +25,12 @@ export const Event = Type.Object(
     at: instant(),
     actor: Type.Object(
       {
-        type: Type.Unsafe<'key' | 'client' | 'operator' | 'worker'>({
+        type: Type.Unsafe<'key' | 'client' | 'user' | 'operator' | 'worker'>({
           type: 'string',
-          enum: ['key', 'client', 'operator', 'worker'],
+          enum: ['key', 'client', 'user', 'operator', 'worker'],
           description:
-            '`key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service.',
+            '`key` or `client`: the credential of the request. `user`: a person who signed in. `operator`: the command line. ' +
+            '`worker`: the service.',
         }),
         id: Type.Optional(Type.String()),
         name: Type.Optional(Type.String({ description: 'The name of the credential at that time.' })),

@@ -14,14 +14,24 @@ export type Company = {
   webhooks: boolean;
 };
 
-/** The API key or API client that sent a request; an access token counts as its client. */
-export type Credential = { type: 'key' | 'client'; id: string; name: string };
+/** Who sent a request: an API key, an API client (an access token counts as its client), or a user who signed in. */
+export type Credential = { type: 'key' | 'client' | 'user'; id: string; name: string };
 
-/** The primary key of a token's row. An access token has its own, other than its client's. */
-type TokenKey = { companyId: string; id: string };
+/** The primary key of the row of a token or a session. An access token has its own, other than its client's. */
+type TokenKey = { companyId: string; id: string; type?: 'session' };
+
+/** How a person is signed in. With the purpose `enrolment`, the person may only set up ways to sign in. */
+export type Session = { purpose: 'full' | 'enrolment'; startedMs: number };
 
 /** The company and the credential that a token belongs to, and what it may do now. */
-export type Caller = { company: Company; credential: Credential; token: TokenKey; scopes: ReadonlySet<string> };
+export type Caller = {
+  company: Company;
+  credential: Credential;
+  token: TokenKey;
+  scopes: ReadonlySet<string>;
+  /** Of a user only. */
+  session?: Session;
+};
 
 /** What a verb works with: the company, the database, the clock, and the origin of the request. */
 export type Context = {
@@ -38,5 +48,6 @@ export type RequestOrigin = {
   credential?: Credential | undefined;
   token?: TokenKey | undefined;
   scopes?: ReadonlySet<string> | undefined;
+  session?: Session | undefined;
   requestId?: string | undefined;
 };

@@ -3,6 +3,9 @@ export type ErrorCode =
   | 'invalid_request'
   | 'invalid_token'
   | 'insufficient_scope'
+  | 'cross_origin'
+  | 'recent_sign_in_required'
+  | 'sign_in_failed'
   | 'not_found'
   | 'method_not_allowed'
   | 'request_in_progress'
@@ -60,6 +63,21 @@ export class InvalidTokenError extends CodedError {
 
 export class InsufficientScopeError extends CodedError {
   readonly code = 'insufficient_scope';
+}
+
+/** A request with a cookie that a page of another origin may have caused. */
+export class CrossOriginError extends CodedError {
+  readonly code = 'cross_origin';
+}
+
+/** The response does not say what was wrong, because that would help a stranger. */
+export class SignInFailedError extends CodedError {
+  readonly code = 'sign_in_failed';
+}
+
+/** The person has to sign in again before this operation. */
+export class RecentSignInRequiredError extends CodedError {
+  readonly code = 'recent_sign_in_required';
 }
 
 export class NotFoundError extends CodedError {

@@ -1,13 +1,10 @@
 const RESOURCES = ['address_book', 'interactions', 'invoices', 'appointments'] as const;
 
+/** The scopes of the records of cases. */
+export const RECORD_SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
+
 /** The scopes that a company can grant to its own clients and keys. */
-export const COMPANY_SCOPES = [
-  ...RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
-  'cases:read',
-  'events:read',
-  'webhooks',
-  'manage',
-] as const;
+export const COMPANY_SCOPES = [...RECORD_SCOPES, 'cases:read', 'events:read', 'webhooks', 'manage', 'users'] as const;
 
 /** `operator` gives access to every company; only the command line grants it. */
 export const ALL_SCOPES = [...COMPANY_SCOPES, 'operator'] as const;
@@ -33,5 +30,6 @@ export const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   manage:
     'Change the company and its advisers, cases, customers, tags, clients and keys; ' +
     'disable the webhook endpoints of an ended credential.',
+  users: 'Invite people of the company, change their roles, disable them, end their sessions, reset their factors.',
   operator: 'Create companies and their keys. Only keys created on the command line have it, no API client.',
 };

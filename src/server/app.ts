@@ -28,8 +28,15 @@ import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { timelineRoutes } from '../cases/timeline/routes.ts';
 import { caseOverviewRoutes } from '../company/cases/overview.routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
+import { recordLastUsed } from '../company/credentials/last-used.sql.ts';
 import { LastUsedRecorder } from '../company/credentials/last-used.ts';
 import { oauthRoutes } from '../company/credentials/oauth/routes.ts';
+import { Challenges } from '../company/credentials/passkeys/challenges.ts';
+import { createSessionAuthenticator } from '../company/credentials/sessions/authenticate.ts';
+import { recordLastSeen } from '../company/credentials/sessions/statements.sql.ts';
+import { Recoveries } from '../company/credentials/sign-in/links.ts';
+import { signInPageRoutes } from '../company/credentials/sign-in/page.routes.ts';
+import { signInRoutes } from '../company/credentials/sign-in/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
 import { eventTypes } from '../events/event-types.ts';
 import { eventGauges } from '../events/metrics.ts';
@@ -56,6 +63,7 @@ import { rateLimit } from '../http/plugins/rate-limit.ts';
 import { requestId, requestLog, withoutChildLoggers } from '../http/plugins/request-log.ts';
 import { routeConfig } from '../http/plugins/route-config.ts';
 import { securityHeaders } from '../http/plugins/security-headers.ts';
+import { siteFinder } from '../http/plugins/site.ts';
 import { UnfinishedBodies } from '../http/plugins/unfinished-bodies.ts';
 import { UnreadResponses } from '../http/plugins/unread-responses.ts';
 import type { Database } from '../kernel/database/database.ts';
@@ -169,9 +177,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   gracefulShutdown(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);
   const failedAttempts = new FixedWindowCounter(clock);
-  const lastUsed = new LastUsedRecorder(db, clock);
-  app.addHook('onClose', () => lastUsed.flush());
-  authentication(app, { authenticate: createAuthenticator(db, clock, lastUsed), failures: failedAttempts });
+  const lastUsed = new LastUsedRecorder(db, clock, recordLastUsed);
+  const lastSeen = new LastUsedRecorder(db, clock, recordLastSeen);
+  app.addHook('onClose', () => Promise.all([lastUsed.flush(), lastSeen.flush()]));
+  const siteOf = siteFinder(publicUrl);
+  authentication(app, {
+    authenticate: createAuthenticator(db, clock, lastUsed),
+    authenticateSession: createSessionAuthenticator(db, clock, lastSeen),
+    siteOf,
+    clock,
+    failures: failedAttempts,
+  });
   const limitRate = maxRequestsPerMinute === undefined ? undefined : rateLimit(app, maxRequestsPerMinute, clock);
   limitConcurrency(app, maxConcurrentRequests);
   const stallMonitor = new StallMonitor(db, clock);
@@ -221,7 +237,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     timelineRoutes(cases, services);
   });
   await app.register(async (search) => searchRoutes(search, services));
-  await app.register(manageRoutes, services);
+  const recoveries = new Recoveries(db, clock, logger);
+  app.addHook('onClose', () => recoveries.settled());
+  const people = { ...services, siteOf, secrets, challenges: new Challenges(db, clock) };
+  await app.register(manageRoutes, people);
+  await app.register(signInRoutes, { ...people, bodies, failures: failedAttempts, recoveries });
   await app.register(async (manage) => {
     videoAccountRoutes(manage, services, secrets);
     templateRoutes(manage, services);
@@ -232,6 +252,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deliveryRoutes(webhooks, services, settings);
   });
   await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
+  await app.register(signInPageRoutes, { responses });
   await app.register(docsPages, { docs, publicUrl, responses });
   return app;
 }

@@ -10,6 +10,7 @@ import { caseAudit } from '../company/cases/statements.sql.ts';
 import { companyAudit } from '../company/companies/statements.sql.ts';
 import { clientAudit } from '../company/credentials/clients/statements.sql.ts';
 import { keyAudit } from '../company/credentials/keys/statements.sql.ts';
+import { userAudit } from '../company/credentials/users/audit.sql.ts';
 import { customerAudit } from '../company/customers/statements.sql.ts';
 import { tagAudit } from '../company/tags/statements.sql.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
@@ -32,4 +33,5 @@ export const AUDIT_LOGS: readonly AuditLog[] = [
   messageAudit,
   templateAudit,
   tagAudit,
+  userAudit,
 ];

@@ -19,6 +19,10 @@ export const COMPANY_TABLES = [
   'tokens',
   'client_rotations',
   'clients',
+  'sessions',
+  'user_links',
+  'passkeys',
+  'users',
   'idempotency_keys',
   'meetings',
   'video_accounts',
@@ -52,6 +56,8 @@ type TableTraits = {
   isPruned?: true;
   /** Whether callers are authenticated by it. */
   isCredential?: true;
+  /** Whether it belongs to this service only, so that it is not exported. */
+  isLocal?: true;
 };
 
 /** What an import needs to know about some of the tables. */
@@ -71,6 +77,10 @@ export const TABLE_TRAITS: Readonly<Partial<Record<CompanyTable, TableTraits>>> 
   tokens: { isCredential: true, isPruned: true },
   client_rotations: { isCredential: true },
   clients: { isCredential: true },
+  sessions: { isLocal: true },
+  user_links: { openJob: `state = 'waiting'`, isLocal: true },
+  passkeys: { isCredential: true },
+  users: { isCredential: true },
   idempotency_keys: { isPruned: true },
   events: { isPruned: true },
 };

@@ -1,5 +1,6 @@
 import { type RestoreMark, readRestoreMark, removeRestoreMark } from '../backup/restore-mark.ts';
 import { APPOINTMENT_HELD_JOBS } from '../cases/appointments/held.ts';
+import { endRestored } from '../company/credentials/links/verbs.ts';
 import { recordRestore } from '../events/restores.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import type { HeldJobs } from '../kernel/jobs/held-jobs.ts';
@@ -53,6 +54,7 @@ export async function holdRestored({ owner, clock }: RestoredDatabase, restore: 
   try {
     const { restoredAt, lastPosition } = await recordRestore(db, restore, clock());
     await queueRestoredEvents(db, lastPosition, restoredAt);
+    await endRestored(db, clock);
     const held: HeldCounts = {};
     for (const jobs of HELD_JOBS) held[jobs.kind] = await jobs.hold(db, restoredAt);
     return held;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { ensureDemo } from '../company/demo.ts';
+import { linkAddress } from '../company/credentials/links/verbs.ts';
+import { createDemoLink, ensureDemo } from '../company/demo.ts';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
 import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
@@ -12,7 +13,7 @@ import { startBackups } from './backups.ts';
 import { type DatabaseSetup, setUpDatabase } from './database-setup.ts';
 import { bundledDatabase, bundledSettings, externalDatabase } from './database-urls.ts';
 import { actUponRestore } from './restored-database.ts';
-import { logServiceStart, type StartedService } from './start-summary.ts';
+import { isShownToPerson, logServiceStart, type StartedService } from './start-summary.ts';
 import { startWeb } from './web.ts';
 import { startWebProcesses } from './web-processes.ts';
 
@@ -63,18 +64,23 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
 
 /** Creates the demonstration company on the first start. Returns it unless it was removed or its key revoked. */
 async function prepareDemo(
-  { DATA_DIR }: Config,
+  config: Config,
   connection: Connection,
   baseUrl: string,
   logger: Logger,
 ): Promise<StartedService['demo']> {
-  const file = join(DATA_DIR, 'demo.json');
+  const file = join(config.DATA_DIR, 'demo.json');
+  // Browsers create passkeys for names only.
+  const localUrl = config.PUBLIC_URL ?? baseUrl.replace('//127.0.0.1', '//localhost');
   const db = new Database({ connection, poolSize: 1 });
   try {
     const { created, renewed, kept } = await ensureDemo(db, systemClock, { baseUrl, file });
     if (renewed) logger.warn({ file }, 'the demo file was missing or damaged: wrote a new one with a new API key');
     const demo = created ?? renewed ?? kept;
-    return demo && { token: demo.token, case_id: demo.case_id, isNew: created !== undefined };
+    // Only a person at this machine can use the link, so it is made only if one is looking.
+    const secret = created && isShownToPerson(config) && (await createDemoLink(db, systemClock, file));
+    const signIn = secret ? linkAddress(localUrl, secret) : undefined;
+    return demo && { token: demo.token, case_id: demo.case_id, isNew: created !== undefined, signIn };
   } finally {
     await db.close();
   }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import { type Config, signInAdvice } from '../config.ts';
 import { logFormat, logStart } from './log.ts';
 
 /** What a start tells its operator. */
@@ -11,14 +11,17 @@ type Summary = Record<string, string>;
 export type StartedService = {
   url: string;
   /** The demonstration company, if the token in its file works. `isNew`: this start created it. */
-  demo: { token: string; case_id: string; isNew: boolean } | undefined;
+  demo: { token: string; case_id: string; isNew: boolean; signIn: string | undefined } | undefined;
 };
 
 export function logServiceStart(logger: Logger, config: Config, service: StartedService): void {
   logStart(logger, `Case Records listens on ${service.url}`, {
     ...addresses(config, service),
     ...settingsSummary(config),
+    // Without PUBLIC_URL the service is for this machine, and nothing is wrong with it.
+    ...(config.PUBLIC_URL && signInAdvice(config.PUBLIC_URL) && { 'sign-in': signInAdvice(config.PUBLIC_URL) ?? '' }),
     ...(service.demo?.isNew && { demo: demoText(config) }),
+    ...(service.demo?.signIn && { 'sign in': `${service.demo.signIn}\nWorks once, within an hour, on this machine` }),
     ...(logFormat(config) === 'pretty' && firstCall(config, service)),
   });
 }
@@ -32,6 +35,9 @@ function addresses(config: Config, service: StartedService): Summary {
   return { ...(PUBLIC_URL && { address: PUBLIC_URL }), ...(DOCS && { pages: pagesText(config, service) }) };
 }
 
+/** Whether a person reads the output at a terminal. */
+export const isShownToPerson = (config: Config): boolean => logFormat(config) === 'pretty' && isatty(0) && isatty(1);
+
 /**
  * The output of a service usually ends up in a log, even that of some terminals. So a token is shown only when it is
  * new, and only to a person.
@@ -39,7 +45,7 @@ function addresses(config: Config, service: StartedService): Summary {
 function pagesText(config: Config, { url, demo }: StartedService): string {
   const pages = `${config.PUBLIC_URL ?? url}/docs`;
   if (!demo || logFormat(config) !== 'pretty') return pages;
-  if (demo.isNew && isatty(0) && isatty(1)) return `${pages}#token=${demo.token}&case=${demo.case_id}`;
+  if (demo.isNew && isShownToPerson(config)) return `${pages}#token=${demo.token}&case=${demo.case_id}`;
   return `${pages}
 Print the link that fills in a token: node -p 'require("${demoFile(config)}").docs_url'`;
 }
@@ -62,7 +68,9 @@ export function settingsSummary(config: Config): Summary {
     database: databaseText(config),
     email: SMTP_URL === undefined ? `SMTP_URL is not set: written to ${outbox}` : `by ${hostOf(SMTP_URL)}`,
     sms: SMS_PROVIDER === 'outbox' ? `SMS_PROVIDER is outbox: written to ${outbox}` : `by ${SMS_PROVIDER}`,
-    ...(SECRETS_KEY === undefined && { secrets: 'SECRETS_KEY is not set: Zoom accounts and webhooks cannot be added' }),
+    ...(SECRETS_KEY === undefined && {
+      secrets: 'SECRETS_KEY is not set: Zoom accounts and webhooks cannot be added',
+    }),
   };
 }
 

@@ -11,7 +11,9 @@ import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.t
 import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
 import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
 import { purgeTestMessages, testMessageQueue } from '../cases/appointments/messages/test-messages/queue.ts';
-import type { Config } from '../config.ts';
+import { linkQueue } from '../company/credentials/links/queue.ts';
+import { purgeLinks } from '../company/credentials/links/verbs.ts';
+import { type Config, siteUrl } from '../config.ts';
 import { closeFullEventPartition } from '../events/partitions.ts';
 import { purgeOldEvents } from '../events/retention.ts';
 import { purgeExpiredResponses } from '../http/operation/response-retention.ts';
@@ -61,6 +63,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     meetingQueue({ db, clock, logger, providers, secrets }),
     ...messageQueues({ db, clock, logger, senders, counters, mailFrom: config.MAIL_FROM }),
     testMessageQueue({ db, clock, logger, senders }),
+    linkQueue({ db, clock, logger, sendMail: senders.email.sendPlain, siteUrl: siteUrl(config) }),
   ];
   const webhooks = webhookQueues({
     db: webhooksDb,
@@ -103,6 +106,12 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     logger,
     failureMessage: 'failed to purge old test messages; retrying in an hour',
   });
+  const stopLinkRetention = periodically({
+    intervalMs: HOUR_MS,
+    work: () => purgeLinks(db, clock),
+    logger,
+    failureMessage: 'failed to purge old links; retrying in an hour',
+  });
   const stopKeyRetention = periodically({
     intervalMs: HOUR_MS,
     work: (signal) => purgeExpiredResponses(db, clock, signal),
@@ -117,6 +126,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     await stopEventRetention();
     await stopWebhookRetention();
     await stopTestRetention();
+    await stopLinkRetention();
     await stopKeyRetention();
     stopClock();
     for (const sender of Object.values(senders)) sender.close();

@@ -86,6 +86,11 @@ export const MAKERS: Record<string, Maker> = {
   kindId: async (company) => made(company, '/manage/case-kinds', { name: randomUUID() }),
   clientId: async (company) => made(company, '/manage/clients', { name: 'further', scopes: ['invoices:read'] }),
   keyId: async (company) => made(company, '/manage/keys', { name: 'further', scopes: ['invoices:read'] }),
+  userId: async (company) =>
+    made(company, '/manage/users', { email: `${randomUUID()}@firm.example`, name: 'Further', role: 'reader' }),
+  // A session of nobody: no token reaches the routes of sessions.
+  sessionId: async () => randomUUID(),
+  passkeyId: async () => randomUUID(),
   endpointId: async (company) =>
     made(company, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
   deliveryId: async (company, { endpointId }) => {

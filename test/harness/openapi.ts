@@ -24,7 +24,8 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true
 const validators = new Map<object, ValidateFunction>();
 
 /** The public pages that are not operations of the API, and so not in the document. */
-const PUBLIC_PAGES = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.(ico|svg)|docs(\/.*)?)?$/;
+const PUBLIC_PAGES =
+  /^\/(healthz|readyz|metrics|openapi\.json|favicon\.(ico|svg)|docs(\/.*)?|sign-in(\/page\.[\w-]+\.(css|js))?)?$/;
 
 /**
  * Fails if the answer is not one that the document describes. `isRawPath`: the path was sent as it is, perhaps with a

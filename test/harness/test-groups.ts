@@ -15,7 +15,7 @@ type TestGroup = {
  * files of a group run one after the other in one process. Files of no group run in the process of `others`.
  */
 const GROUPS: Record<string, TestGroup> = {
-  access: { files: ['access', 'companies-apart', 'keys', 'oauth'] },
+  access: { files: ['access', 'companies-apart', 'keys', 'oauth', 'sessions', 'sign-in'] },
   'address-book': { files: ['address-book', 'lifecycle-address-book'], shared: ['address-book'] },
   'appointment-messages': { files: ['appointment-messages'], shared: ['appointment-messages'] },
   appointments: {

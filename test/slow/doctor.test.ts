@@ -56,6 +56,7 @@ test('the doctor tells of failing endpoints and of webhook secrets that no key o
   assert.deepEqual(JSON.parse(await commandOutput(rotated, 'secrets', 'reencrypt', '--json')), {
     accounts: 0,
     webhook_secrets: 1,
+    one_time_codes: 0,
     reencrypted: 1,
     undecryptable: 0,
   });

@@ -10,7 +10,10 @@ export type Problem = {
   code:
     | 'invalid_request'
     | 'invalid_token'
+    | 'sign_in_failed'
     | 'insufficient_scope'
+    | 'cross_origin'
+    | 'recent_sign_in_required'
     | 'not_found'
     | 'method_not_allowed'
     | 'request_in_progress'
@@ -768,8 +771,8 @@ export type Meeting = {
 };
 
 export type AuditEventActor = {
-  /** `key` or `client`: the credential of the request. `operator`: the command line. `worker`: the service. */
-  type: 'key' | 'client' | 'operator' | 'worker';
+  /** `key` or `client`: the credential of the request. `user`: a person who signed in. `operator`: the command line. `worker`: the service. */
+  type: 'key' | 'client' | 'user' | 'operator' | 'worker';
   id?: string;
   /** The name of the credential at that time. */
   name?: string;
@@ -957,6 +960,8 @@ export type Company = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  session_idle_minutes: number;
+  session_hours: number;
   legal_name: string | null;
   address: string | null;
   company_number: string | null;
@@ -992,6 +997,10 @@ export type UpdateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** After how many minutes without a request a person is signed out: 5 to 120. */
+  session_idle_minutes?: number | string | null | undefined;
+  /** After how many hours a person has to sign in again in any case: 1 to 24. */
+  session_hours?: number | string | null | undefined;
   /** The registered name. */
   legal_name?: string | null | undefined;
   /** The address on paper; it may have several lines. */
@@ -1030,6 +1039,10 @@ export type CreateCompanyBody = {
   contact_line?: string | null | undefined;
   /** How mails to clients end. By default "Kind regards," and the name; an empty text for nothing. */
   message_signature?: string | null | undefined;
+  /** After how many minutes without a request a person is signed out: 5 to 120. */
+  session_idle_minutes?: number | string | null | undefined;
+  /** After how many hours a person has to sign in again in any case: 1 to 24. */
+  session_hours?: number | string | null | undefined;
   /** The registered name. */
   legal_name?: string | null | undefined;
   /** The address on paper; it may have several lines. */
@@ -1212,10 +1225,11 @@ export type CompanyScope =
   | 'cases:read'
   | 'events:read'
   | 'webhooks'
-  | 'manage';
+  | 'manage'
+  | 'users';
 
 export type Credential = {
-  type: 'key' | 'client';
+  type: 'key' | 'client' | 'user';
   id: string;
   name: string;
 };
@@ -1231,7 +1245,7 @@ export type ApiClient = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: Credential | null;
@@ -1255,7 +1269,7 @@ export type ApiClientWithSecret = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: Credential | null;
@@ -1271,17 +1285,17 @@ export type UpdateApiClientBody = {
 };
 
 export type CredentialDescendant = {
-  type: 'key' | 'client' | 'webhook_endpoint';
+  type: 'key' | 'client' | 'user' | 'webhook_endpoint';
   id: string;
   /** For an endpoint, its scheme and host. */
   name: string;
-  state: 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
+  state: 'invited' | 'active' | 'failing' | 'disabled' | 'revoked' | 'expired' | 'removed';
   created_at: string;
-  /** For a client, when it last got a token; for an endpoint, when its last delivery ended. */
+  /** For a client, when it last got a token; for a user, when a session was last used; for an endpoint, when its last delivery ended. */
   last_used_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
-  /** The key or API client that last replaced the secret of the client, or last set the URL of the endpoint. */
+  /** The key, API client or user that last replaced the secret of the client, or last set the URL of the endpoint. */
   changed_by: Credential | null;
 };
 
@@ -1296,7 +1310,7 @@ export type ApiClientDisabled = {
   /** When the secret was last replaced. */
   rotated_at: string | null;
   disabled_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that last replaced the secret; null if none did, or if the command line did. */
   rotated_by: Credential | null;
@@ -1319,6 +1333,7 @@ export type Scope =
   | 'events:read'
   | 'webhooks'
   | 'manage'
+  | 'users'
   | 'operator';
 
 export type ApiKey = {
@@ -1331,7 +1346,7 @@ export type ApiKey = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
 };
 
@@ -1354,7 +1369,7 @@ export type ApiKeyCreated = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The bearer token. It is shown only in this answer. */
   key: string;
@@ -1370,12 +1385,216 @@ export type ApiKeyRevoked = {
   /** Exact to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: CredentialDescendant[];
   /** Everything the credential created, directly or indirectly, that still works. */
   still_working: CredentialDescendant[];
+};
+
+export type Role = 'owner' | 'adviser' | 'bookkeeper' | 'reader';
+
+export type User = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+  created_at: string;
+  updated_at: string;
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
+  created_by: Credential | null;
+};
+
+export type CreateUserBody = {
+  /** Unique within the company, ignoring case. It cannot be changed. */
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  /** The adviser that the user is; null for none. */
+  adviser_id?: string | null | undefined;
+};
+
+export type UpdateUserBody = {
+  name?: string | undefined;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role?: Role | undefined;
+  /** The adviser that the user is; null for none. */
+  adviser_id?: string | null | undefined;
+};
+
+export type UserDisabled = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+  created_at: string;
+  updated_at: string;
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
+  created_by: Credential | null;
+  /** Everything the credential created, directly or indirectly, that this request ended. */
+  also_ended: CredentialDescendant[];
+  /** Everything the credential created, directly or indirectly, that still works. */
+  still_working: CredentialDescendant[];
+};
+
+export type SignedInUser = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+};
+
+export type SignedInCompany = {
+  id: string;
+  name: string;
+};
+
+export type UserSession = {
+  id: string;
+  /** How the person signed in. */
+  method: 'passkey' | 'password' | 'link';
+  /** `enrolment`: the session may only set up ways to sign in. */
+  purpose: 'full' | 'enrolment';
+  /** The IP address that signed in. */
+  address: string;
+  /** What the browser called itself. */
+  user_agent: string;
+  created_at: string;
+  /** Exact to about a minute. */
+  last_seen_at: string;
+  /** When it ends, unless it is used again before. */
+  expires_at: string;
+  /** Whether it is the session of this request. */
+  current: boolean;
+};
+
+export type SignedIn = {
+  user: SignedInUser;
+  company: SignedInCompany;
+  /** The scopes of the credential. */
+  scopes: Scope[];
+  session: UserSession;
+};
+
+export type SessionsEnded = {
+  /** How many sessions were ended. */
+  ended: number;
+};
+
+export type Passkey = {
+  id: string;
+  name: string;
+  /** Whether it is stored at a provider, so that other devices have it too. */
+  backed_up: boolean;
+  created_at: string;
+  last_used_at: string | null;
+};
+
+export type Account = {
+  id: string;
+  email: string;
+  name: string;
+  /** `owner`: every scope. `adviser`: reads and writes the records of cases. `bookkeeper`: reads records, writes invoices. `reader`: reads records. */
+  role: Role;
+  adviser_id: string | null;
+  /** `invited`: has not set up a way to sign in yet. */
+  state: 'invited' | 'active' | 'disabled';
+  passkeys: Passkey[];
+  /** Null without a password. */
+  password_set_at: string | null;
+  /** Whether an authenticator app is set up, which a password needs. */
+  has_one_time_codes: boolean;
+  recovery_codes_left: number;
+};
+
+export type PasswordBody = {
+  /** 12 to 128 characters of any kind. */
+  password: string;
+  /** The password so far. It is needed if there is one, unless a link of a mail began the session. */
+  current_password?: string | undefined;
+};
+
+export type FactorsChanged = {
+  account: Account;
+  /** New recovery codes, which are shown only here; null if the change made none. */
+  recovery_codes: string[] | null;
+};
+
+export type OneTimeCodeSetup = {
+  /** For typing into an authenticator app. */
+  secret: string;
+  /** The same for a QR code. */
+  uri: string;
+  /** Send it back with the first code, within 15 minutes. */
+  setup: string;
+};
+
+export type OneTimeCodesBody = {
+  /** What the setup returned. */
+  setup: string;
+  /** A code that the app shows. */
+  code: string;
+};
+
+export type PasskeyOptions = {
+  /** Give it to `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` of the browser. Valid for five minutes. */
+  options: Record<string, never>;
+};
+
+export type AddPasskeyBody = {
+  /** How the person calls the device. */
+  name: string;
+  /** What `toJSON()` of the new credential returns. */
+  response: Record<string, never>;
+};
+
+export type PasswordSignInBody = {
+  email: string;
+  /** The password. */
+  password: string;
+  /** A one-time code, or a recovery code. */
+  code: string;
+  /** Needed only if the address has accounts in several companies; by default the oldest one. */
+  company_id?: string | null | undefined;
+};
+
+export type EmptyBody = Record<string, never>;
+
+export type PasskeySignInBody = {
+  /** What `toJSON()` of the credential returns. */
+  response: Record<string, never>;
+};
+
+export type LinkBody = {
+  /** The part of the link after `#link=`. */
+  link: string;
+  /** A one-time code or a recovery code. Only a link for recovery needs it. */
+  code?: string | undefined;
+};
+
+export type RecoveryBody = {
+  email: string;
+  /** Needed only if the address has accounts in several companies; by default the oldest one. */
+  company_id?: string | null | undefined;
+};
+
+export type RecoveryRequested = {
+  /** True in any case. */
+  accepted: boolean;
 };
 
 export type VideoAccount = {
@@ -1519,7 +1738,7 @@ export type WebhookEndpoint = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: Credential | null;
@@ -1549,7 +1768,7 @@ export type WebhookEndpointWithSecret = {
   previous_secret_until: string | null;
   created_at: string;
   updated_at: string;
-  /** The key or API client that created it, with the name it had then; null for the command line. */
+  /** The key, API client or user that created it, with the name it had then; null for the command line. */
   created_by: Credential | null;
   /** The key or API client that set the current `url`, with its name at that time; null for the command line. */
   url_set_by: Credential | null;
@@ -1867,6 +2086,8 @@ export type ListInvoiceHistoryEntry = AuditEvent;
 
 export type ListApiKeyHistoryEntry = AuditEvent;
 
+export type ListUserHistoryEntry = AuditEvent;
+
 export type ReadCaseAnswer = CaseOverview;
 
 export type ReadTimelineEntry = TimelineEntry;
@@ -1994,6 +2215,76 @@ export type RevokeKeyAnswer = ApiKeyRevoked;
 export type CreateCompanyKeyBody = ApiKeyBody;
 
 export type CreateCompanyKeyAnswer = ApiKeyCreated;
+
+export type ListUsersEntry = User;
+
+export type CreateUserAnswer = User;
+
+export type GetUserAnswer = User;
+
+export type UpdateUserAnswer = User;
+
+export type DisableUserAnswer = UserDisabled;
+
+export type EnableUserAnswer = User;
+
+export type InviteUserAgainAnswer = User;
+
+export type ResetUserFactorsAnswer = User;
+
+export type GetSessionAnswer = SignedIn;
+
+export type SignOutAnswer = SessionsEnded;
+
+export type ListOwnSessionsEntry = UserSession;
+
+export type EndOtherSessionsAnswer = SessionsEnded;
+
+export type EndOwnSessionAnswer = SessionsEnded;
+
+export type EndUserSessionsAnswer = SessionsEnded;
+
+export type GetAccountAnswer = Account;
+
+export type SetPasswordBody = PasswordBody;
+
+export type SetPasswordAnswer = FactorsChanged;
+
+export type RemovePasswordAnswer = FactorsChanged;
+
+export type PrepareOneTimeCodesAnswer = OneTimeCodeSetup;
+
+export type SetOneTimeCodesBody = OneTimeCodesBody;
+
+export type SetOneTimeCodesAnswer = FactorsChanged;
+
+export type CreateRecoveryCodesAnswer = FactorsChanged;
+
+export type PreparePasskeyAnswer = PasskeyOptions;
+
+export type AddPasskeyAnswer = FactorsChanged;
+
+export type RemovePasskeyAnswer = FactorsChanged;
+
+export type SignInWithPasswordBody = PasswordSignInBody;
+
+export type SignInWithPasswordAnswer = SignedIn;
+
+export type PreparePasskeySignInBody = EmptyBody;
+
+export type PreparePasskeySignInAnswer = PasskeyOptions;
+
+export type SignInWithPasskeyBody = PasskeySignInBody;
+
+export type SignInWithPasskeyAnswer = SignedIn;
+
+export type SignInWithLinkBody = LinkBody;
+
+export type SignInWithLinkAnswer = SignedIn;
+
+export type RequestRecoveryBody = RecoveryBody;
+
+export type RequestRecoveryAnswer = RecoveryRequested;
 
 export type GetVideoAccountAnswer = VideoAccount;
 
@@ -2136,18 +2427,19 @@ export type ApiClientSnapshot = {
     | 'events:read'
     | 'webhooks'
     | 'manage'
+    | 'users'
   >;
   created_at: string;
   updated_at: string;
   rotated_at: string | null;
   disabled_at: string | null;
   created_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
   rotated_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
@@ -2169,6 +2461,8 @@ export type CompanySnapshot = {
   client_contact_phone: string | null;
   contact_line: string | null;
   message_signature: string | null;
+  session_idle_minutes: number;
+  session_hours: number;
   legal_name: string | null;
   address: string | null;
   company_number: string | null;
@@ -2207,12 +2501,12 @@ export type WebhookEndpointSnapshot = {
   created_at: string;
   updated_at: string;
   created_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
   url_set_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
@@ -2350,13 +2644,14 @@ export type ApiKeySnapshot = {
     | 'events:read'
     | 'webhooks'
     | 'manage'
+    | 'users'
     | 'operator'
   >;
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
   created_by: {
-    type: 'key' | 'client';
+    type: 'key' | 'client' | 'user';
     id: string;
     name: string;
   } | null;
@@ -2392,6 +2687,23 @@ export type MessageTemplateSnapshot = {
 export type TagSnapshot = {
   tag: string;
   created_at: string;
+};
+
+/** The record `user` in an event. */
+export type UserSnapshot = {
+  id: string;
+  email: string;
+  name: string;
+  role: 'owner' | 'adviser' | 'bookkeeper' | 'reader';
+  adviser_id: string | null;
+  state: 'invited' | 'active' | 'disabled';
+  created_at: string;
+  updated_at: string;
+  created_by: {
+    type: 'key' | 'client' | 'user';
+    id: string;
+    name: string;
+  } | null;
 };
 
 /** The records whose changes are events, and what can happen to them. */
@@ -2445,6 +2757,24 @@ export type EventRecords = {
   message: { action: 'sent' | 'failed' | 'rescheduled' | 'resent'; snapshot: MessageSnapshot };
   message_template: { action: 'updated' | 'reset'; snapshot: MessageTemplateSnapshot };
   tag: { action: 'created' | 'removed'; snapshot: TagSnapshot };
+  user: {
+    action:
+      | 'created'
+      | 'updated'
+      | 'activated'
+      | 'disabled'
+      | 'enabled'
+      | 'sessions_ended'
+      | 'factors_reset'
+      | 'password_set'
+      | 'password_removed'
+      | 'codes_set'
+      | 'recovery_codes_created'
+      | 'recovery_code_used'
+      | 'passkey_added'
+      | 'passkey_removed';
+    snapshot: UserSnapshot;
+  };
 };
 
 /** The input and the answer of every operation. */
@@ -3564,6 +3894,20 @@ export type Operations = {
     };
     answer: ListApiKeyHistoryEntry[];
   };
+  /** List the history of one user. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
+  listUserHistory: {
+    input: {
+      /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
+      after?: string | undefined;
+      /** At most this many events, up to 500. Large events make a page shorter; follow the link. */
+      limit?: number | undefined;
+      /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
+      types?: string | undefined;
+      /** The user. */
+      userId: string;
+    };
+    answer: ListUserHistoryEntry[];
+  };
   /** Read a case. The case with its customers, how many records it has, its next appointment and its balance. */
   readCase: {
     input: {
@@ -4129,7 +4473,7 @@ export type Operations = {
   /** Disable an API client. The client gets no more tokens. Its tokens stop working within two seconds and cannot create credentials or endpoints from this moment. The answer lists everything the client created that still works; `also` ends that too, in the same transaction. Disabling a disabled client again gives the same answer. */
   disableClient: {
     input: {
-      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
       also?: string | undefined;
       /** The client. */
       clientId: string;
@@ -4186,7 +4530,7 @@ export type Operations = {
   /** Revoke an API key. The key stops working within two seconds, cannot create credentials or endpoints from this moment, and stays in the list. The answer lists everything the key created that still works; `also` ends that too, in the same transaction. Revoking a revoked key again gives the same answer. */
   revokeKey: {
     input: {
-      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints and clients are disabled, keys are revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
       also?: string | undefined;
       /** The key. */
       keyId: string;
@@ -4209,6 +4553,202 @@ export type Operations = {
       body: CreateCompanyKeyBody;
     };
     answer: CreateCompanyKeyAnswer;
+  };
+  /** List users. Ordered by name, including disabled users. `search` matches the name and the email. */
+  listUsers: {
+    input: {
+      /** The number of the page, from 1. */
+      page?: number | undefined;
+      /** Entries per page, at most 200. */
+      per_page?: number | undefined;
+      /** Only entries that contain this text. Case does not matter. */
+      search?: string | undefined;
+    };
+    answer: ListUsersEntry[];
+  };
+  /** Invite a user. A person of the company. A mail with a link goes to the address; the link works once, and for 72 hours. The caller can give only a role whose scopes it has itself. */
+  createUser: {
+    input: {
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      body: CreateUserBody;
+    };
+    answer: CreateUserAnswer;
+  };
+  /** Get a user. One user of the company. */
+  getUser: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** An ETag. If the record has not changed, the response is 304 without a body. */
+      ifNoneMatch?: string | undefined;
+    };
+    answer: GetUserAnswer;
+  };
+  /** Update a user. Fields that are not sent stay unchanged. A changed role takes effect within two seconds, also for people who are signed in. The last owner of a company keeps the role. */
+  updateUser: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+      body: UpdateUserBody;
+    };
+    answer: UpdateUserAnswer;
+  };
+  /** Disable a user. Takes effect within two seconds. The answer lists everything the user created that still works; `also` ends that too, in the same transaction. The last owner of a company cannot be disabled. Disabling a disabled user again gives the same answer. */
+  disableUser: {
+    input: {
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
+      also?: string | undefined;
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: DisableUserAnswer;
+  };
+  /** Enable a user again. The user can sign in as before. Sessions that have ended stay ended. */
+  enableUser: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: EnableUserAnswer;
+  };
+  /** Invite a user again. Mails another link to a user who cannot sign in yet. The earlier one no longer works. */
+  inviteUserAgain: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: InviteUserAgainAnswer;
+  };
+  /** Reset the ways to sign in of a user. For a person who has lost them. Removes passkeys, password and codes, ends the sessions, and mails an invitation. Nobody but the person chooses the new ones. */
+  resetUserFactors: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: ResetUserFactorsAnswer;
+  };
+  /** Get the session. Who is signed in, what that person may do, and when the session ends. */
+  getSession: { input: Record<never, never>; answer: GetSessionAnswer };
+  /** Sign out. Ends the session and removes its cookie. The session stops working within two seconds. */
+  signOut: { input: Record<never, never>; answer: SignOutAnswer };
+  /** List your sessions. The sessions of the signed-in person that work, newest first. */
+  listOwnSessions: { input: Record<never, never>; answer: ListOwnSessionsEntry[] };
+  /** End your other sessions. Ends every session of the signed-in person except this one, within two seconds. */
+  endOtherSessions: { input: Record<never, never>; answer: EndOtherSessionsAnswer };
+  /** End one of your sessions. The session stops working within two seconds. */
+  endOwnSession: {
+    input: {
+      /** The session. */
+      sessionId: string;
+    };
+    answer: EndOwnSessionAnswer;
+  };
+  /** End the sessions of a user. The user is signed out everywhere within two seconds, and can sign in again. */
+  endUserSessions: {
+    input: {
+      /** The user. */
+      userId: string;
+      /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
+      idempotencyKey?: string | undefined;
+      /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
+      ifMatch?: string | undefined;
+    };
+    answer: EndUserSessionsAnswer;
+  };
+  /** Get your account. The signed-in person and the ways to sign in that are set up. */
+  getAccount: { input: Record<never, never>; answer: GetAccountAnswer };
+  /** Set your password. 12 to 128 characters of any kind. Common passwords, and those that consist of the name, the email or the company, are refused. A password needs one-time codes beside it. Ends the other sessions. */
+  setPassword: {
+    input: {
+      body: SetPasswordBody;
+    };
+    answer: SetPasswordAnswer;
+  };
+  /** Remove your password and one-time codes. Only if there is a passkey. Ends the other sessions. */
+  removePassword: { input: Record<never, never>; answer: RemovePasswordAnswer };
+  /** Begin to set up one-time codes. Returns a secret for an authenticator app. Send a code of the app to finish. */
+  prepareOneTimeCodes: { input: Record<never, never>; answer: PrepareOneTimeCodesAnswer };
+  /** Set up one-time codes. Replaces the authenticator app that was set up before. Ends the other sessions. */
+  setOneTimeCodes: {
+    input: {
+      body: SetOneTimeCodesBody;
+    };
+    answer: SetOneTimeCodesAnswer;
+  };
+  /** Create new recovery codes. Replaces the ones so far. Each works once, instead of a lost factor. They are shown only in this answer. */
+  createRecoveryCodes: { input: Record<never, never>; answer: CreateRecoveryCodesAnswer };
+  /** Begin to add a passkey. Returns what the browser needs to create one. */
+  preparePasskey: { input: Record<never, never>; answer: PreparePasskeyAnswer };
+  /** Add a passkey. A passkey alone is enough to sign in. Ends the other sessions. A person has at most 20. */
+  addPasskey: {
+    input: {
+      body: AddPasskeyBody;
+    };
+    answer: AddPasskeyAnswer;
+  };
+  /** Remove a passkey. Only if another passkey or a password is left. Ends the other sessions. */
+  removePasskey: {
+    input: {
+      /** The passkey. */
+      passkeyId: string;
+    };
+    answer: RemovePasskeyAnswer;
+  };
+  /** Sign in with a password. The password together with a one-time code or a recovery code. Sets the cookie of a new session; a session that the browser had before ends. The answer does not say which of the three is wrong. */
+  signInWithPassword: {
+    input: {
+      body: SignInWithPasswordBody;
+    };
+    answer: SignInWithPasswordAnswer;
+  };
+  /** Begin to sign in with a passkey. Returns what the browser needs to ask for a passkey. No address is needed. */
+  preparePasskeySignIn: {
+    input: {
+      body: PreparePasskeySignInBody;
+    };
+    answer: PreparePasskeySignInAnswer;
+  };
+  /** Sign in with a passkey. Sets the cookie of a new session; a session that the browser had before ends. Each answer of a passkey is accepted once. */
+  signInWithPasskey: {
+    input: {
+      body: SignInWithPasskeyBody;
+    };
+    answer: SignInWithPasskeyAnswer;
+  };
+  /** Use the link of an invitation or a recovery. Begins a session that may only set up ways to sign in (`purpose` is `enrolment`); it becomes a full one when they are enough. The link works once. A link for recovery also needs a one-time code or a recovery code. */
+  signInWithLink: {
+    input: {
+      body: SignInWithLinkBody;
+    };
+    answer: SignInWithLinkAnswer;
+  };
+  /** Ask for a link to recover an account. If the address has an account, a mail with a link goes to it. The answer is the same in any case, and comes before the account is looked for. */
+  requestRecovery: {
+    input: {
+      body: RequestRecoveryBody;
+    };
+    answer: RequestRecoveryAnswer;
   };
   /** Get an adviser's video account. Without its secret, which is never shown. Works for a removed adviser too. */
   getVideoAccount: {
@@ -4992,6 +5532,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  listUserHistory: {
+    method: 'GET',
+    path: '/manage/users/{userId}/history',
+    query: ['after', 'limit', 'types'],
+    headers: {},
+    bearer: true,
+  },
   readCase: {
     method: 'GET',
     path: '/cases/{caseId}',
@@ -5352,6 +5899,82 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
+  listUsers: { method: 'GET', path: '/manage/users', query: ['page', 'per_page', 'search'], headers: {}, bearer: true },
+  createUser: {
+    method: 'POST',
+    path: '/manage/users',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key' },
+    bearer: true,
+  },
+  getUser: {
+    method: 'GET',
+    path: '/manage/users/{userId}',
+    query: [],
+    headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  updateUser: {
+    method: 'PATCH',
+    path: '/manage/users/{userId}',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  disableUser: {
+    method: 'POST',
+    path: '/manage/users/{userId}/disable',
+    query: ['also'],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  enableUser: {
+    method: 'POST',
+    path: '/manage/users/{userId}/enable',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  inviteUserAgain: {
+    method: 'POST',
+    path: '/manage/users/{userId}/invitation',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  resetUserFactors: {
+    method: 'POST',
+    path: '/manage/users/{userId}/reset-factors',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  getSession: { method: 'GET', path: '/session', query: [], headers: {}, bearer: false },
+  signOut: { method: 'DELETE', path: '/session', query: [], headers: {}, bearer: false },
+  listOwnSessions: { method: 'GET', path: '/account/sessions', query: [], headers: {}, bearer: false },
+  endOtherSessions: { method: 'DELETE', path: '/account/sessions', query: [], headers: {}, bearer: false },
+  endOwnSession: { method: 'DELETE', path: '/account/sessions/{sessionId}', query: [], headers: {}, bearer: false },
+  endUserSessions: {
+    method: 'DELETE',
+    path: '/manage/users/{userId}/sessions',
+    query: [],
+    headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
+    bearer: true,
+  },
+  getAccount: { method: 'GET', path: '/account', query: [], headers: {}, bearer: false },
+  setPassword: { method: 'PUT', path: '/account/password', query: [], headers: {}, bearer: false },
+  removePassword: { method: 'DELETE', path: '/account/password', query: [], headers: {}, bearer: false },
+  prepareOneTimeCodes: { method: 'POST', path: '/account/one-time-codes/setup', query: [], headers: {}, bearer: false },
+  setOneTimeCodes: { method: 'PUT', path: '/account/one-time-codes', query: [], headers: {}, bearer: false },
+  createRecoveryCodes: { method: 'POST', path: '/account/recovery-codes', query: [], headers: {}, bearer: false },
+  preparePasskey: { method: 'POST', path: '/account/passkeys/options', query: [], headers: {}, bearer: false },
+  addPasskey: { method: 'POST', path: '/account/passkeys', query: [], headers: {}, bearer: false },
+  removePasskey: { method: 'DELETE', path: '/account/passkeys/{passkeyId}', query: [], headers: {}, bearer: false },
+  signInWithPassword: { method: 'POST', path: '/sign-in/password', query: [], headers: {}, bearer: false },
+  preparePasskeySignIn: { method: 'POST', path: '/sign-in/passkey/options', query: [], headers: {}, bearer: false },
+  signInWithPasskey: { method: 'POST', path: '/sign-in/passkey', query: [], headers: {}, bearer: false },
+  signInWithLink: { method: 'POST', path: '/sign-in/link', query: [], headers: {}, bearer: false },
+  requestRecovery: { method: 'POST', path: '/sign-in/recovery', query: [], headers: {}, bearer: false },
   getVideoAccount: {
     method: 'GET',
     path: '/manage/advisers/{adviserId}/video-account',

@@ -78,6 +78,18 @@ const settings = {
       examples: ['Kind regards,\nSmith & Partners'],
     }),
   ),
+  session_idle_minutes: optional(
+    decimal({
+      description: 'After how many minutes without a request a person is signed out: 5 to 120.',
+      examples: [30],
+    }),
+  ),
+  session_hours: optional(
+    decimal({
+      description: 'After how many hours a person has to sign in again in any case: 1 to 24.',
+      examples: [12],
+    }),
+  ),
   legal_name: optional(
     text({ maxLength: 200, description: 'The registered name.', examples: ['Smith & Partners LLP'] }),
   ),
@@ -124,6 +136,8 @@ export const CompanyRecord = Type.Object(
     client_contact_phone: nullable(Type.String()),
     contact_line: nullable(Type.String()),
     message_signature: nullable(Type.String()),
+    session_idle_minutes: Type.Integer({ examples: [30] }),
+    session_hours: Type.Integer({ examples: [12] }),
     legal_name: nullable(Type.String()),
     address: nullable(Type.String()),
     company_number: nullable(Type.String()),

@@ -18,6 +18,8 @@ export const SETTINGS = [
   'client_contact_phone',
   'contact_line',
   'message_signature',
+  'session_idle_minutes',
+  'session_hours',
   'legal_name',
   'address',
   'company_number',

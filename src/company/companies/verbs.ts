@@ -26,6 +26,8 @@ const DEFAULTS: Record<string, unknown> = {
   client_contact_phone: null,
   contact_line: null,
   message_signature: null,
+  session_idle_minutes: 30,
+  session_hours: 12,
   legal_name: null,
   address: null,
   company_number: null,
@@ -86,8 +88,10 @@ function readSettings(form: Form<CompanyBody>): Record<string, unknown> {
   for (const name of sql.SETTINGS) if (body[name] !== undefined) settings[name] = body[name] ?? DEFAULTS[name];
   const zone = form.read('time_zone', body.time_zone, parseZone);
   if (zone) settings.time_zone = zone;
-  const days = form.read('reminder_lead_days', body.reminder_lead_days, parseLeadDays);
-  if (days) settings.reminder_lead_days = days;
+  for (const [name, [min, max]] of Object.entries(WHOLE_NUMBERS) as [keyof typeof WHOLE_NUMBERS, [bigint, bigint]][]) {
+    const number = form.read(name, body[name], (value) => parseBetween(value, min, max));
+    if (number) settings[name] = number;
+  }
   form.read('name', body.name, assertVisible);
   form.read('phone_region', body.phone_region, assertRegion);
   form.read('sender_name', body.sender_name, assertSingleLine);
@@ -121,9 +125,15 @@ function parseZone(name: string): string {
 
 const UNKNOWN_ZONE = ['unknown', 'must be a time zone such as Europe/London'] as const;
 
-function parseLeadDays(days: DecimalInput): string {
-  const { units } = parseInteger(days);
-  if (units < 1n || units > 30n) throw new InvalidValue('out_of_range', 'must lie between 1 and 30');
+const WHOLE_NUMBERS = {
+  reminder_lead_days: [1n, 30n],
+  session_idle_minutes: [5n, 120n],
+  session_hours: [1n, 24n],
+} as const;
+
+function parseBetween(number: DecimalInput, min: bigint, max: bigint): string {
+  const { units } = parseInteger(number);
+  if (units < min || units > max) throw new InvalidValue('out_of_range', `must lie between ${min} and ${max}`);
   return units.toString();
 }
 

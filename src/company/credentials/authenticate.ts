@@ -12,23 +12,24 @@ const MAX_CACHED_TOKENS = 10_000;
 
 type CacheEntry = { expiresAtMs: number; caller: Caller | Promise<Caller | undefined> };
 
+type LookUp = (secret: string) => Promise<Caller | undefined>;
+
+/** Returns a function that resolves a token to its caller, or to undefined if the token is not valid. */
+export const createAuthenticator = (db: Database, clock: Clock, lastUsed: LastUsedRecorder) =>
+  cachedLookup(clock, (token) => lookUpCaller(new RequestDatabase(db), clock, lastUsed, token));
+
 /**
- * Returns a function that resolves a token to its caller, or to undefined if the token is not valid. Results are
- * cached, so a busy caller costs one query per CACHE_TTL_MS. Every process notices a revoked token or a changed setting
- * within that time.
+ * Caches the results of a look-up, so that a busy caller costs one query per CACHE_TTL_MS. Every process notices an
+ * ended token or session, or a changed setting, within that time.
  */
-export function createAuthenticator(
-  db: Database,
-  clock: Clock,
-  lastUsed: LastUsedRecorder,
-): (token: string) => Caller | Promise<Caller | undefined> {
+export function cachedLookup(clock: Clock, lookUp: LookUp): (token: string) => Caller | Promise<Caller | undefined> {
   const milliseconds = millisecondsOf(clock);
   const cache = new Map<string, CacheEntry>();
   return (token) => {
     const now = milliseconds();
     const cached = cache.get(token);
     if (cached && cached.expiresAtMs > now && cached.expiresAtMs <= now + CACHE_TTL_MS) return cached.caller;
-    const caller = lookUpCaller(new RequestDatabase(db), clock, lastUsed, token);
+    const caller = lookUp(token);
     if (cache.size >= MAX_CACHED_TOKENS) cache.clear();
     const entry: CacheEntry = { expiresAtMs: now + CACHE_TTL_MS, caller };
     cache.set(token, entry);

@@ -9,6 +9,15 @@ export const lockCompanies = write('credentials.lock', {
   sql: (input) => `SELECT 1 FROM companies WHERE id = ANY (${input.company_ids}) ORDER BY id FOR NO KEY UPDATE`,
 });
 
+/** Returns no row if the session or its user has ended. It must run after the lock was taken, too. */
+export const findActiveSession = read('credentials.find_active_session', {
+  inputs: { company_id: 'uuid', id: 'uuid' },
+  sql: (input) => `
+    SELECT u.role
+      FROM sessions s JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
+     WHERE s.company_id = ${input.company_id} AND s.id = ${input.id} AND s.ended_at IS NULL AND u.state <> 'disabled'`,
+});
+
 /** Returns no row if the token has ended. It must run after the lock was taken, so that it sees the latest state. */
 export const findActiveToken = read('credentials.find_active_token', {
   inputs: { company_id: 'uuid', id: 'uuid', now: 'timestamptz' },

@@ -2,6 +2,7 @@ import { InvalidTokenError } from '../../kernel/errors.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import type { CompanyContext } from '../admin-context.ts';
 import * as sql from './credential-lock.sql.ts';
+import { type Role, scopesOfRole } from './users/roles.ts';
 
 /**
  * Runs `work` in a transaction that holds the lock of the company's credentials. Throws if the caller's token has
@@ -27,10 +28,15 @@ export async function lockCredentials({ db, company, token }: CompanyContext): P
   await db.queryRows(sql.lockCompanies({ company_ids: [...companyIds] }));
 }
 
-async function assertTokenActive({ db, token, clock }: CompanyContext): Promise<void> {
+async function assertTokenActive({ db, token, clock, scopes }: CompanyContext): Promise<void> {
   if (!token) return;
-  const found = await db.queryFirst(
-    sql.findActiveToken({ company_id: token.companyId, id: token.id, now: toSql(clock()) }),
-  );
+  const { companyId: company_id, id } = token;
+  if (token.type === 'session') {
+    const session = await db.queryFirst<{ role: Role }>(sql.findActiveSession({ company_id, id }));
+    // A person whose role was changed must not create a key with the scopes of the old one.
+    if (session && (scopes === undefined || scopes === scopesOfRole(session.role) || scopes.size === 0)) return;
+    throw new InvalidTokenError('The session is not valid.');
+  }
+  const found = await db.queryFirst(sql.findActiveToken({ company_id, id, now: toSql(clock()) }));
   if (!found) throw new InvalidTokenError('The access token is not valid.');
 }

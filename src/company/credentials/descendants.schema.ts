@@ -4,7 +4,7 @@ import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts
 import { Type } from '../../kernel/validation/type.ts';
 
 /** The values of the query parameter `also`. */
-export const DESCENDANT_KINDS = ['endpoints', 'keys', 'clients'] as const;
+export const DESCENDANT_KINDS = ['endpoints', 'keys', 'clients', 'users'] as const;
 export type DescendantKind = (typeof DESCENDANT_KINDS)[number];
 
 export const EndCredentialQuery = Type.Object({
@@ -12,9 +12,9 @@ export const EndCredentialQuery = Type.Object({
     Type.String({
       maxLength: 100,
       description:
-        'What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`. Applies to ' +
-        'everything of these kinds that the credential created, directly or indirectly: endpoints and clients are ' +
-        'disabled, keys are revoked.',
+        'What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to ' +
+        'everything of these kinds that the credential created, directly or indirectly: endpoints, clients and ' +
+        'users are disabled, keys are revoked.',
       examples: ['endpoints,keys,clients'],
     }),
   ),
@@ -25,17 +25,21 @@ const enumOf = <W extends string>(words: readonly W[], description?: string) =>
   Type.Unsafe<W>({ type: 'string', enum: [...words], ...(description && { description }) });
 
 const fields = {
-  type: enumOf(['key', 'client', 'webhook_endpoint']),
+  type: enumOf(['key', 'client', 'user', 'webhook_endpoint']),
   id: uuid(),
   name: Type.String({ description: 'For an endpoint, its scheme and host.', examples: ['website'] }),
-  state: enumOf(['active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
+  state: enumOf(['invited', 'active', 'failing', 'disabled', 'revoked', 'expired', 'removed']),
   created_at: instant(),
   last_used_at: nullable(
-    instant({ description: 'For a client, when it last got a token; for an endpoint, when its last delivery ended.' }),
+    instant({
+      description:
+        'For a client, when it last got a token; for a user, when a session was last used; for an endpoint, when its ' +
+        'last delivery ended.',
+    }),
   ),
   created_by: CreatedBy,
   changed_by: credentialSchema(
-    'The key or API client that last replaced the secret of the client, or last set the URL of the endpoint.',
+    'The key, API client or user that last replaced the secret of the client, or last set the URL of the endpoint.',
   ),
 };
 

@@ -4,11 +4,12 @@ import { read, write } from '../../kernel/sql/statement.ts';
 import { endpointAudit } from '../../webhooks/endpoints/audit.sql.ts';
 import { clientAudit } from './clients/statements.sql.ts';
 import { keyAudit } from './keys/statements.sql.ts';
+import { userAudit } from './users/audit.sql.ts';
 
 /** What a credential created, directly or indirectly, and the statements that end it. */
 
 type ChildRows = {
-  type: 'key' | 'client' | 'webhook_endpoint';
+  type: 'key' | 'client' | 'user' | 'webhook_endpoint';
   table: string;
   /** The prefix of the columns that name the credential which created or changed the row. */
   by: string;
@@ -20,6 +21,7 @@ const CHILD_ROWS: readonly ChildRows[] = [
   { type: 'key', table: 'tokens', by: 'created_by', where: 'r.client_id IS NULL' },
   { type: 'client', table: 'clients', by: 'created_by' },
   { type: 'client', table: 'client_rotations', by: 'rotated_by', id: 'r.client_id' },
+  { type: 'user', table: 'users', by: 'created_by' },
   { type: 'webhook_endpoint', table: 'webhook_endpoints', by: 'created_by' },
   { type: 'webhook_endpoint', table: 'webhook_endpoints', by: 'url_set_by' },
 ];
@@ -45,6 +47,8 @@ const traced = (input: { company_id: string; type: string; id: string }) => `tra
 /** The path of a URL can contain a secret, and a caller that has only `manage` may not read endpoints. */
 const originOfUrl = `substring(w.url FROM '^[a-z]+://[^/?#]+')`;
 const lastToken = '(SELECT max(t.created_at) FROM tokens t WHERE t.company_id = k.company_id AND t.client_id = k.id)';
+const lastSession =
+  '(SELECT max(s.last_seen_at) FROM sessions s WHERE s.company_id = u.company_id AND s.user_id = u.id)';
 const lastDelivery = `(SELECT max(d.ended_at) FROM webhook_deliveries d
   WHERE d.company_id = w.company_id AND d.endpoint_id = w.id AND d.ended_at IS NOT NULL)`;
 
@@ -69,13 +73,17 @@ export const traceInCompany = read('credentials.trace_in_company', {
         FROM traced JOIN clients k ON k.company_id = ${input.company_id} AND k.id = traced.id
        WHERE traced.type = 'client'
       UNION ALL
+      SELECT 'user', u.id, u.name, u.created_at, ${lastSession}, ${createdBy('u')}, NULL::json, u.state
+        FROM traced JOIN users u ON u.company_id = ${input.company_id} AND u.id = traced.id
+       WHERE traced.type = 'user'
+      UNION ALL
       SELECT 'webhook_endpoint', w.id, ${originOfUrl}, w.created_at, ${lastDelivery}, ${createdBy('w')},
              ${credentialJson('w', 'url_set_by')}, CASE WHEN w.removed_at IS NOT NULL THEN 'removed' ELSE w.state END
         FROM traced JOIN webhook_endpoints w ON w.company_id = ${input.company_id} AND w.id = traced.id
        WHERE traced.type = 'webhook_endpoint'
     ), listed AS (
       SELECT e.*, e.type = ${input.type} AND e.id = ${input.id} AS root,
-             e.state IN ('active', 'failing') AS working
+             e.state IN ('invited', 'active', 'failing') AS working
         FROM entries e
     )
     SELECT l.type, l.id, l.root, l.working,
@@ -122,6 +130,23 @@ export const disableClients = write('credentials.disable_clients', {
       RETURNING k.*, old.before
     )
     ${clientAudit.insertEvent('disabled', { from: 'k', at: input.now, origin: input.origin, before: 'k.before' })}`,
+});
+
+/** Disables those of the users that are not disabled yet. */
+export const disableUsers = write('credentials.disable_users', {
+  inputs: { company_id: 'uuid', ids: 'uuid[]', now: 'timestamptz', origin: 'json' },
+  sql: (input) => `
+    WITH old AS (
+      SELECT u.company_id, u.id, ${userAudit.image} AS before FROM users u
+       WHERE ${isChosen('u', input)} AND u.state <> 'disabled' FOR NO KEY UPDATE
+    ), u AS (
+      UPDATE users u SET state = 'disabled', updated_at = ${input.now} FROM old WHERE ${isOld('u')}
+      RETURNING u.*, old.before
+    ), ended AS (
+      UPDATE sessions s SET ended_at = ${input.now} FROM u
+       WHERE s.company_id = u.company_id AND s.user_id = u.id AND s.ended_at IS NULL
+    )
+    ${userAudit.insertEvent('disabled', { from: 'u', at: input.now, origin: input.origin, before: 'u.before' })}`,
 });
 
 /** Disables the endpoints that are not disabled yet. Workers update endpoints too, so the rows are locked first. */

@@ -7,20 +7,20 @@ import type { CompanyContext } from '../admin-context.ts';
 import { DESCENDANT_KINDS, type DescendantKind, type EndCredentialQuery } from './descendants.schema.ts';
 import * as sql from './descendants.sql.ts';
 
-/** A key or a client of any company. */
-export type CredentialKey = { type: 'key' | 'client'; id: string };
+/** A key, a client or a user of any company. */
+export type CredentialKey = { type: 'key' | 'client' | 'user'; id: string };
 
 /** The credential itself (`root`) or one of its descendants: what it created, directly or indirectly. */
 export type TraceEntry = {
-  type: 'key' | 'client' | 'webhook_endpoint';
+  type: 'key' | 'client' | 'user' | 'webhook_endpoint';
   id: string;
   root: boolean;
   working: boolean;
   json: string;
 };
 
-const KIND_OF = { key: 'keys', client: 'clients', webhook_endpoint: 'endpoints' } as const;
-const STATE_AFTER_END = { key: 'revoked', client: 'disabled', webhook_endpoint: 'disabled' } as const;
+const KIND_OF = { key: 'keys', client: 'clients', user: 'users', webhook_endpoint: 'endpoints' } as const;
+const STATE_AFTER_END = { key: 'revoked', client: 'disabled', user: 'disabled', webhook_endpoint: 'disabled' } as const;
 const DISABLED_REASON = 'A credential that created the endpoint, or set its URL, was ended.';
 
 /** Returns the kinds that `also` names; none if it was not sent or has a fault. */
@@ -70,6 +70,7 @@ export async function endDescendants(
   await end('webhook_endpoint', (ids) => sql.disableEndpoints({ ...commonValues, ids, state_reason: DISABLED_REASON }));
   await end('key', (ids) => sql.revokeKeys({ ...commonValues, ids }));
   await end('client', (ids) => sql.disableClients({ ...commonValues, ids }));
+  await end('user', (ids) => sql.disableUsers({ ...commonValues, ids }));
   return ended;
 }
 

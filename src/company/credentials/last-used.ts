@@ -1,21 +1,23 @@
 import type { Executor } from '../../kernel/database/database.ts';
 import { type Clock, toSql } from '../../kernel/time/time.ts';
-import { recordLastUsed } from './last-used.sql.ts';
+import type { recordLastUsed } from './last-used.sql.ts';
 
 const WRITE_INTERVAL_MS = 60_000;
 
-/** Records when each key was last used. Collects the times in memory and writes them at most once a minute. */
+/** Records when each key or session was last used. Collects the times in memory and writes them at most once a minute. */
 export class LastUsedRecorder {
   readonly #db: Executor;
   readonly #clock: Clock;
+  readonly #record: typeof recordLastUsed;
   #pending = new Map<string, { companyId: string; at: string }>();
   #lastFlushMs = Number.NEGATIVE_INFINITY;
   #flushed = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(db: Executor, clock: Clock) {
+  constructor(db: Executor, clock: Clock, record: typeof recordLastUsed) {
     this.#db = db;
     this.#clock = clock;
+    this.#record = record;
   }
 
   record(companyId: string, keyId: string): void {
@@ -42,7 +44,7 @@ export class LastUsedRecorder {
     const entries = [...written.values()];
     try {
       await this.#db.queryRows(
-        recordLastUsed({
+        this.#record({
           company_ids: entries.map(({ companyId }) => companyId),
           ids: [...written.keys()],
           last_used_at: entries.map(({ at }) => at),

@@ -1,13 +1,15 @@
 import { read } from '../../kernel/sql/statement.ts';
 
-/** Finds a key or a client of any company. */
+/** Finds a key, a client or a user of any company. */
 export const findCredential = read('credentials.find', {
   inputs: { id: 'uuid' },
   pool: 'search',
   sql: (input) => `
     SELECT company_id, 'key' AS type, id FROM tokens WHERE id = ${input.id} AND client_id IS NULL
     UNION ALL
-    SELECT company_id, 'client', id FROM clients WHERE id = ${input.id}`,
+    SELECT company_id, 'client', id FROM clients WHERE id = ${input.id}
+    UNION ALL
+    SELECT company_id, 'user', id FROM users WHERE id = ${input.id}`,
 });
 
 /** Finds the credential of a key, an access token or a client secret. An access token belongs to its client. */

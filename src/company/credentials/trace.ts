@@ -10,12 +10,13 @@ import { type CredentialKey, endDescendants, type TraceEntry, traceInCompany } f
 import { revokeKey } from './keys/verbs.ts';
 import { secretHash } from './secrets.ts';
 import * as sql from './trace.sql.ts';
+import { disableUser } from './users/verbs.ts';
 
 /** A credential and its descendants in all companies, for the command line. */
 
 type FoundCredential = CredentialKey & { company_id: string };
 
-/** Finds a credential by the id of a key or a client, or by a key, an access token or a client secret. */
+/** Finds a credential by the id of a key, a client or a user, or by a key, an access token or a client secret. */
 export async function findCredential({ db }: AdminContext, idOrSecret: string): Promise<FoundCredential> {
   const found = isUuid(idOrSecret)
     ? await db.queryFirst<FoundCredential>(sql.findCredential({ id: idOrSecret }))
@@ -45,10 +46,12 @@ export async function endCredential(admin: AdminContext, credential: FoundCreden
   );
 }
 
+const END = { key: revokeKey, client: disableClient, user: disableUser };
+
 /** Ends the credential itself. Returns its entry if it worked until now, else an empty list. */
 async function endRoot(context: CompanyContext, credential: CredentialKey): Promise<TraceEntry[]> {
   const working = await traceInCompany(context, credential, { onlyWorking: true });
-  await (credential.type === 'key' ? revokeKey : disableClient)(context, credential.id, new Form({}));
+  await END[credential.type](context, credential.id, new Form({}));
   return working.filter(({ root }) => root);
 }
 

@@ -69,7 +69,10 @@ const STATUSES: Record<string, { name: string; text: string }> = {
   304: { name: 'NotModified', text: 'The record has the ETag of If-None-Match.' },
   400: { name: 'BadRequest', text: 'The request has faults; `errors` lists them with their fields.' },
   401: { name: 'Unauthorized', text: 'The token is missing or not valid.' },
-  403: { name: 'Forbidden', text: 'The token does not have the scope of this operation.' },
+  403: {
+    name: 'Forbidden',
+    text: 'The token or the role does not have the scope of this operation, or a person must sign in again before it.',
+  },
   404: { name: 'NotFound', text: 'There is no such case or record for this company.' },
   409: { name: 'Conflict', text: 'A request with the same Idempotency-Key is in progress.' },
   412: { name: 'PreconditionFailed', text: 'The record no longer has the ETag of If-Match.' },
@@ -78,7 +81,7 @@ const STATUSES: Record<string, { name: string; text: string }> = {
     name: 'Refused',
     text: `Every operation can also be refused with these statuses:
 
-- 413: the body is larger than 1 MiB, or 16 KiB for requests that create or revoke an access token.
+- 413: the body is larger than 1 MiB, or 16 KiB for requests that sign in, or create or revoke an access token.
 - 415: the body has a Content-Encoding.
 - 429: too many requests of this credential, or too many without valid credentials from this IP address.
 - 500: the service failed. The error has been logged under the request id.
@@ -116,6 +119,12 @@ export async function openapi(app: FastifyInstance, version: string, records: Et
                 scopes: Object.fromEntries(COMPANY_SCOPES.map((scope) => [scope, SCOPE_DESCRIPTIONS[scope]])),
               },
             },
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-session',
+            description: 'A person who has signed in, in a browser and on pages of the service itself only.',
           },
           client: { type: 'http', scheme: 'basic', description: 'client_id and client_secret.' },
         },
@@ -175,10 +184,11 @@ function completeOperation(operation: Operation): void {
   delete operation['x-body-optional'];
 
   const accepts = (header: string) => parameters.some(({ name }) => name === header);
-  const isPublic = !security?.some((scheme) => 'bearer' in scheme);
+  const isPublic = !security?.some((scheme) => 'bearer' in scheme || 'session' in scheme);
+  const isOfClients = security?.some((scheme) => 'client' in scheme);
   for (const [status, { name }] of Object.entries(STATUSES)) {
     // Without a bearer token there is no scope and no company.
-    if (isPublic && ['403', '404'].includes(status)) continue;
+    if (isPublic && (status === '404' || (status === '403' && isOfClients))) continue;
     if (!accepts('idempotency-key') && ['409', '422'].includes(status)) continue;
     if (!accepts('if-match') && status === '412') continue;
     if (status === '304' && (!accepts('if-none-match') || accepts('idempotency-key'))) continue;

@@ -79,7 +79,8 @@ export function runOnce(
   const rowKey = { company_id, credential_id, key_sha256 };
   const now = clock();
   const expired_at = toSql(now.subtract(RETENTION));
-  const callerSecret = `${request.headers.authorization} ${key}`;
+  const { authorization, cookie } = request.headers;
+  const callerSecret = `${authorization ?? cookie} ${key}`;
   return db.transaction(async (transaction) => {
     const row = await transaction.queryFirst<{ locked: boolean }>(lockKey({ credential_id, key_sha256 }));
     if (!row?.locked) throw new RequestInProgressError('A request with this Idempotency-Key is in progress.');

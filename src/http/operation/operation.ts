@@ -7,11 +7,11 @@ import { RequestDatabase } from '../../kernel/database/request-database.ts';
 import { BodyTooLargeError, NotFoundError } from '../../kernel/errors.ts';
 import { isUuid, NEVER_ISSUED_ID } from '../../kernel/ids.ts';
 import { notifyWorkers } from '../../kernel/jobs/notify-workers.ts';
-import type { Access } from '../../kernel/scopes.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { renderWallTimes } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { Type } from '../../kernel/validation/type.ts';
+import type { RouteAccess } from '../plugins/route-config.ts';
 import { formOf, rejectedForm } from './body.ts';
 import { type Conditions, runCarefully } from './careful-write.ts';
 import {
@@ -32,6 +32,9 @@ type Alias = readonly [HTTPMethods, path: string];
 
 export type Services = { db: Database; clock: Clock; records: EtagRegistry; exports: Exports };
 
+/** What a documented operation needs: a scope, one of several scopes, or a person who has signed in. */
+type OperationAccess = Exclude<RouteAccess, 'public'>;
+
 type Operation<P extends string, B extends TSchema> = {
   id: string;
   method: HTTPMethods;
@@ -43,7 +46,11 @@ type Operation<P extends string, B extends TSchema> = {
   servedAlias?: { form: Alias; condition: string };
   /** The OpenAPI document has it only as an alias of other operations. */
   undocumented?: boolean;
-  access: Access;
+  access: OperationAccess;
+  /** Whether a signed-in person must have signed in during the last minutes. */
+  needsRecentSignIn?: boolean;
+  /** The response has a cookie, or concerns one person only: it is never stored, and Idempotency-Key is ignored. */
+  unstored?: boolean;
   /** Not one of the twelve specified operations. It requires Content-Type only if a body is sent. */
   extension?: boolean;
   tag: string;
@@ -80,7 +87,12 @@ type Operation<P extends string, B extends TSchema> = {
 type Answer = string | ShownRecord | JsonResponse | StreamedResponse | Created;
 export type Created = { created: string | ShownRecord };
 /** A long list is streamed in pieces of several entries. */
-export type JsonResponse = { json: string | AsyncIterable<string>; headers: Record<string, string> };
+export type JsonResponse = {
+  json: string | AsyncIterable<string>;
+  headers: Record<string, string>;
+  /** Set-Cookie headers. Only an operation whose response is never stored may have them. */
+  cookies?: readonly string[];
+};
 
 /** Registers an operation under each of its methods and paths. */
 export function registerOperation<P extends string, B extends TSchema>(
@@ -112,11 +124,16 @@ export function registerOperation<P extends string, B extends TSchema>(
   for (const [i, [method, path]] of (
     [[operation.method, operation.path], ...(operation.aliases ?? [])] as const
   ).entries()) {
-    const writes = isWrite(method);
+    const writes = isWrite(method) && !operation.unstored;
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { access: operation.access, specified: !operation.extension, path: operation.path },
+      config: {
+        access: operation.access,
+        specified: !operation.extension,
+        path: operation.path,
+        needsRecentSignIn: operation.needsRecentSignIn === true,
+      },
       schema: {
         hide: i > 0 || operation.undocumented === true,
         operationId: operation.id,
@@ -166,6 +183,7 @@ export function registerOperation<P extends string, B extends TSchema>(
         const { status, headers, body } = respond(request, answer);
         if (status !== 200) (reply as FastifyReply).status(status);
         reply.headers(headers);
+        if (typeof answer === 'object' && 'cookies' in answer) reply.header('set-cookie', answer.cookies);
         if ((!record && !isTagged) || headers.etag === undefined || !matchesIfNoneMatch(request, headers.etag))
           return body;
         return (reply as FastifyReply).removeHeader('content-type').status(304).send();
@@ -243,9 +261,12 @@ async function* asList(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** No API client can have the scope operator. Only OAuth schemes can list scopes; one of the schemes is enough. */
-const securityOf = (access: Access) =>
-  access === 'operator' ? [{ bearer: [] }] : [{ bearer: [] }, ...[access].flat().map((scope) => ({ oauth2: [scope] }))];
+/** No API client and no user can have the scope operator. Only OAuth schemes can list scopes; one of the schemes is enough. */
+function securityOf(access: OperationAccess) {
+  if (access === 'user' || access === 'enrolment') return [{ session: [] }];
+  if (access === 'operator') return [{ bearer: [] }];
+  return [{ bearer: [] }, ...[access].flat().map((scope) => ({ oauth2: [scope] })), { session: [] }];
+}
 
 const NO_BODY = Type.Object({});
 const OPTIONAL_BODY = { 'x-body-optional': true };
@@ -255,8 +276,8 @@ const databaseOf = ({ authenticationMs }: FastifyRequest, { db }: Services): Exe
 
 function contextOf({ caller, id }: FastifyRequest, { clock }: Services, db: Executor): Context {
   if (!caller) throw new Error('An operation was reached without a caller.');
-  const { company, credential, token, scopes } = caller;
-  return { company, credential, token, scopes, requestId: id, db, clock };
+  const { company, credential, token, scopes, session } = caller;
+  return { company, credential, token, scopes, session, requestId: id, db, clock };
 }
 
 /**

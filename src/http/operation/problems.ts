@@ -20,7 +20,10 @@ import type { StoredResponse } from './stored-response.ts';
 export const PROBLEMS: Record<ErrorCode, { status: number; title: string }> = {
   invalid_request: { status: 400, title: 'Bad Request' },
   invalid_token: { status: 401, title: 'Unauthorized' },
+  sign_in_failed: { status: 401, title: 'Unauthorized' },
   insufficient_scope: { status: 403, title: 'Forbidden' },
+  cross_origin: { status: 403, title: 'Forbidden' },
+  recent_sign_in_required: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not Found' },
   method_not_allowed: { status: 405, title: 'Method Not Allowed' },
   request_in_progress: { status: 409, title: 'Conflict' },

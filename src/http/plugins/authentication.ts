@@ -1,14 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { Caller } from '../../kernel/context.ts';
+import type { Caller, Session } from '../../kernel/context.ts';
 import {
+  CrossOriginError,
   InsufficientScopeError,
   InvalidTokenError,
   invalidRequest,
+  RecentSignInRequiredError,
   UnsupportedMediaTypeError,
 } from '../../kernel/errors.ts';
-import type { Access } from '../../kernel/scopes.ts';
+import type { Clock } from '../../kernel/time/time.ts';
 import { recordFailure } from './auth-throttle.ts';
 import type { FixedWindowCounter } from './fixed-window-counter.ts';
+import type { RouteAccess } from './route-config.ts';
+import { isSameOrigin, type SiteOf, secretCookie } from './site.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,8 +27,15 @@ export type Authenticate = (token: string) => Caller | Promise<Caller | undefine
 
 type AuthenticationOptions = {
   authenticate: Authenticate;
+  /** The same for the secret of a session. */
+  authenticateSession: Authenticate;
+  siteOf: SiteOf;
+  clock: Clock;
   failures: FixedWindowCounter;
 };
+
+/** For how long a sign-in counts as recent. */
+const RECENT_MS = 5 * 60_000;
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
@@ -32,7 +43,8 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  * Checks credentials, scope, Content-Type and Content-Encoding, in this order. The route is checked before, the path
  * parameters and the body afterwards.
  */
-export function authentication(app: FastifyInstance, { authenticate, failures }: AuthenticationOptions): void {
+export function authentication(app: FastifyInstance, options: AuthenticationOptions): void {
+  const { authenticate, failures, clock } = options;
   app.decorateRequest('caller', null);
   app.decorateRequest('authenticationMs', 0);
 
@@ -50,13 +62,19 @@ export function authentication(app: FastifyInstance, { authenticate, failures }:
     const proceed = (caller: Caller | undefined) => {
       try {
         admit(request, reply, access, caller ?? rejectCaller(request, reply, failures));
+        if (caller?.session) assertRecent(request, caller.session, clock);
       } catch (error) {
         return done(error as Error);
       }
       done();
     };
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    const found = token === undefined ? undefined : authenticate(token);
+    let found: ReturnType<Authenticate> | undefined;
+    try {
+      found = token === undefined ? findSession(request, options) : authenticate(token);
+    } catch (error) {
+      return done(error as Error);
+    }
     if (!(found instanceof Promise)) return proceed(found);
     const start = performance.now();
     found.then((caller) => {
@@ -66,13 +84,38 @@ export function authentication(app: FastifyInstance, { authenticate, failures }:
   });
 }
 
-function admit(request: FastifyRequest, reply: FastifyReply, access: Access, caller: Caller): void {
+/** A request with an Authorization header is never that of a session, so bearer callers pay nothing for cookies. */
+function findSession(request: FastifyRequest, { authenticateSession, siteOf }: AuthenticationOptions) {
+  const { authorization, cookie } = request.headers;
+  if (authorization !== undefined || cookie === undefined) return undefined;
+  const site = siteOf(request);
+  const secret = site && secretCookie(request, site.cookies.session);
+  if (!site || secret === undefined) return undefined;
+  if (!isSameOrigin(request, site)) throw new CrossOriginError(`Only pages of ${site.origin} may use its cookies.`);
+  return authenticateSession(secret);
+}
+
+/** Who only sets up ways to sign in may take an hour for it. */
+function assertRecent({ route }: FastifyRequest, { purpose, startedMs }: Session, clock: Clock): void {
+  if (!route.needsRecentSignIn || purpose === 'enrolment') return;
+  if (clock().epochMilliseconds - startedMs <= RECENT_MS) return;
+  throw new RecentSignInRequiredError('Sign in again: this needs a sign-in during the last five minutes.');
+}
+
+type CallerAccess = Exclude<RouteAccess, 'public'>;
+
+function admit(request: FastifyRequest, reply: FastifyReply, access: CallerAccess, caller: Caller): void {
   request.caller = caller;
-  if (typeof access === 'string' ? !caller.scopes.has(access) : !access.some((scope) => caller.scopes.has(scope))) {
+  if (access === 'user' || access === 'enrolment') {
+    if (caller.session?.purpose !== 'full' && (!caller.session || access === 'user'))
+      throw new InsufficientScopeError(NOT_SIGNED_IN);
+  } else if (
+    typeof access === 'string' ? !caller.scopes.has(access) : !access.some((scope) => caller.scopes.has(scope))
+  ) {
     const scopes = [access].flat();
     reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`);
     const what = scopes.length > 1 ? 'has none of the scopes' : 'does not have the scope';
-    throw new InsufficientScopeError(`The token ${what} ${scopes.join(', ')}.`);
+    throw new InsufficientScopeError(`The ${caller.session ? 'role' : 'token'} ${what} ${scopes.join(', ')}.`);
   }
   const body = hasBody(request);
   if ((request.route.specified || body) && !isJson(request.headers['content-type'])) throw invalidRequest([NOT_JSON]);
@@ -85,6 +128,8 @@ function rejectCaller(request: FastifyRequest, reply: FastifyReply, failures: Fi
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
   throw new InvalidTokenError(sent ? 'The access token is not valid.' : 'An access token is required.');
 }
+
+const NOT_SIGNED_IN = 'Only a person who has signed in may do this.';
 
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

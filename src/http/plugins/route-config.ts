@@ -1,10 +1,18 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Access } from '../../kernel/scopes.ts';
 
+/**
+ * A scope that the caller needs; `user`: a signed-in person with any role; `enrolment`: also a person who is only setting
+ * up ways to sign in; `public`: everybody.
+ */
+export type RouteAccess = Access | 'user' | 'enrolment' | 'public';
+
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scopes of which a caller needs one, or 'public'. The service does not start if a route declares none. */
-    access?: Access | 'public';
+    /** Who may call. The service does not start if a route declares nothing. */
+    access?: RouteAccess;
+    /** Whether a signed-in person must have signed in during the last minutes. Other callers are not affected. */
+    needsRecentSignIn?: boolean;
     /** One of the twelve specified operations, which require Content-Type even without a body. */
     specified?: boolean;
     /** The path of the operation as the specification writes it. */

@@ -11,7 +11,7 @@ export const FORMAT = 'case-records company';
 const FORMAT_VERSION = 1;
 
 const isCredential = (table: ExportedTable) => table !== 'companies' && TABLE_TRAITS[table]?.isCredential === true;
-const DATA_TABLES = [...COMPANY_TABLES].reverse();
+const DATA_TABLES = COMPANY_TABLES.filter((table) => !TABLE_TRAITS[table]?.isLocal).reverse();
 
 /**
  * Rows come after the rows that they refer to. Credentials come last, so that nobody can call the service for a company

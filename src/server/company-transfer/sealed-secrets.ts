@@ -1,6 +1,7 @@
 import { argon2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type pg from 'pg';
+import { codeSecretOwner } from '../../company/credentials/factors/code-secrets.ts';
 import { SecretBox } from '../../kernel/secret-box.ts';
 import { secretOwner } from '../../webhooks/endpoints/secrets.ts';
 
@@ -25,6 +26,11 @@ export const SECRET_COLUMNS: readonly SecretColumn[] = [
     column,
     ownerOf: ({ company_id, id }: { company_id: string; id: string }) => secretOwner(company_id, id),
   })),
+  {
+    table: 'users',
+    column: 'sealed_secret',
+    ownerOf: ({ company_id, id }) => codeSecretOwner(company_id, id),
+  },
 ];
 
 const columnsOf = (table: string) =>

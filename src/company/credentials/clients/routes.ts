@@ -38,6 +38,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'createClient',
     method: 'POST',
     path: collection,
@@ -70,6 +71,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'updateClient',
     method: 'PATCH',
     path: item,
@@ -85,6 +87,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'rotateClient',
     method: 'POST',
     path: `${item}/rotate`,
@@ -102,6 +105,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'disableClient',
     method: 'POST',
     path: `${item}/disable`,
@@ -119,6 +123,7 @@ export function clientRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'enableClient',
     method: 'POST',
     path: `${item}/enable`,

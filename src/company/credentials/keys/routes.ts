@@ -30,6 +30,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'createKey',
     method: 'POST',
     path: collection,
@@ -58,6 +59,7 @@ export function keyRoutes(app: FastifyInstance, services: Services): void {
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'revokeKey',
     method: 'DELETE',
     path: item,

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { auditOrigin } from '../../../kernel/audit/audit-log.ts';
+import type { Database } from '../../../kernel/database/database.ts';
+import { invalidState, notFound } from '../../../kernel/errors.ts';
+import { newId } from '../../../kernel/ids.ts';
+import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
+import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
+import type { CompanyContext } from '../../admin-context.ts';
+import { withCredentialLock } from '../credential-lock.ts';
+import { secretHash } from '../secrets.ts';
+import * as sql from './statements.sql.ts';
+
+export const INVITATION_TIME = { hours: 72 };
+export const RECOVERY_TIME = { minutes: 30 };
+const LOCAL_TIME = { hours: 1 };
+
+/** The prefix lets readers and secret scanners recognise a leaked link. */
+export const newLinkSecret = (): string => `crl_${randomBytes(32).toString('base64url')}`;
+
+/** A browser does not send the part after `#`, so it is in no log. */
+export const linkAddress = (siteUrl: string, secret: string): string => `${siteUrl}/sign-in#link=${secret}`;
+
+/** How an invitation reaches the person: by mail, or as a link that the caller passes on. */
+export type Delivery = 'mail' | 'print';
+
+/**
+ * Invites a user who cannot sign in yet. Must run under the lock of the company's credentials. Returns the secret of the
+ * link if it is to be printed.
+ */
+export async function inviteUser(
+  locked: CompanyContext,
+  userId: string,
+  delivery: Delivery,
+): Promise<string | undefined> {
+  const { db, company, clock } = locked;
+  const since = toSql(clock().subtract({ hours: 24 }));
+  const row = await db.queryFirst<{ count: number }>(sql.countLinks({ company_id: company.id, since }));
+  if ((row?.count ?? 0) >= sql.MAX_LINKS_PER_DAY) {
+    throw invalidState('body', `there can be at most ${sql.MAX_LINKS_PER_DAY} invitations in 24 hours`);
+  }
+  const secret = delivery === 'print' ? newLinkSecret() : undefined;
+  await insertLink(locked, { userId, kind: 'invitation', secret, expires: clock().add(INVITATION_TIME) });
+  if (secret === undefined) notifyWorkers(db);
+  return secret;
+}
+
+type NewLink = { userId: string; kind: 'invitation' | 'local'; secret: string | undefined; expires: Instant };
+
+async function insertLink({ db, company, clock }: CompanyContext, { userId, kind, secret, expires }: NewLink) {
+  const inserted = await db.queryRows(
+    sql.insertLink({
+      company_id: company.id,
+      id: newId(),
+      user_id: userId,
+      kind,
+      secret_sha256: secret === undefined ? null : secretHash(secret),
+      expires_at: toSql(expires),
+      now: toSql(clock()),
+    }),
+  );
+  if (inserted.length === 0) throw invalidState('state', 'the user is disabled: enable the user first');
+}
+
+/** Invites a user again, because the first link has expired or was lost. */
+export const inviteAgain = (context: CompanyContext, userId: string, delivery: Delivery, state: string) =>
+  withCredentialLock(context, async (locked) => {
+    if (state !== 'invited') {
+      throw invalidState('state', 'the user can sign in already: reset the factors if they are lost');
+    }
+    return inviteUser(locked, userId, delivery);
+  });
+
+/**
+ * Removes all ways to sign in of a user who has lost them, ends the sessions, and invites the user again. Nobody else
+ * learns or chooses a password.
+ */
+export const resetFactors = (
+  context: CompanyContext,
+  userId: string,
+  delivery: Delivery,
+): Promise<string | undefined> =>
+  withCredentialLock(context, async (locked) => {
+    const { db, company, clock } = locked;
+    const reset = await db.queryRows(
+      sql.resetFactors({ company_id: company.id, id: userId, now: toSql(clock()), origin: auditOrigin(context) }),
+    );
+    if (reset.length === 0) throw notFound('user that is not disabled');
+    return inviteUser(locked, userId, delivery);
+  });
+
+/** A link that signs in without any factor, once, on the machine itself: for the demonstration company. */
+export async function createLocalLink(context: CompanyContext, userId: string): Promise<string> {
+  const secret = newLinkSecret();
+  await insertLink(context, { userId, kind: 'local', secret, expires: context.clock().add(LOCAL_TIME) });
+  return secret;
+}
+
+/** Links stay for a while, so that they are counted. */
+const RETENTION = { hours: 7 * 24 };
+
+export async function purgeLinks(db: Database, clock: Clock): Promise<void> {
+  await db.queryRows(sql.purgeLinks({ expired_before: toSql(clock().subtract(RETENTION)) }));
+}
+
+export async function endRestored(db: Database, clock: Clock): Promise<void> {
+  const now = toSql(clock());
+  await db.queryRows(sql.endRestoredLinks({ now }));
+  await db.queryRows(sql.endRestoredSessions({ now }));
+}
