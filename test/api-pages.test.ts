@@ -296,8 +296,7 @@ test('/ says when the service is not ready, with one check of the database per s
   const status = async () => JSON.parse((await fetched('/', {}, 'GET', counting)).bytes.toString()).status;
   const asked = await Promise.all(Array.from({ length: 50 }, status));
   assert.deepEqual([new Set(asked), queries], [new Set(['ready']), 1]);
-  const version = '(SELECT max(version) FROM migrations)';
-  await counting.sql(`DELETE FROM migrations WHERE version = ${version}`);
+  await counting.sql('DELETE FROM migrations');
   assert.deepEqual([await status(), queries], ['ready', 1]);
   counting.clock.advance({ seconds: 1 });
   assert.deepEqual([await status(), await status(), queries], ['not ready', 'not ready', 2]);

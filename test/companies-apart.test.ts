@@ -346,6 +346,10 @@ const REFERENCES: Record<string, string[]> = {
   video_accounts: ['company_id', 'adviser_id'],
   message_templates: ['company_id'],
   test_messages: ['company_id'],
+  users: ['company_id', 'adviser_id'],
+  sessions: ['company_id', 'user_id'],
+  passkeys: ['company_id', 'user_id'],
+  user_links: ['company_id', 'user_id'],
   webhook_endpoints: ['company_id'],
   webhook_deliveries: ['company_id', 'endpoint_id'],
   webhook_notices: ['company_id', 'endpoint_id'],
@@ -360,7 +364,7 @@ const REFERENCES: Record<string, string[]> = {
 /** The columns that refer to records outside of cases. */
 const COMPANY_WIDE = [
   ...['company_id', 'case_id', 'adviser_id', 'client_id', 'endpoint_id'],
-  ...['kind_id', 'responsible_adviser_id'],
+  ...['kind_id', 'responsible_adviser_id', 'user_id'],
 ];
 
 type Row = Record<string, unknown>;
@@ -378,7 +382,10 @@ async function rowOf(table: string, { companyId, caseId }: { companyId: string; 
 async function insert(table: string, row: Row): Promise<string> {
   const fresh = { ...row };
   if ('id' in row) fresh.id = randomUUID();
-  if ('secret_sha256' in row) fresh.secret_sha256 = `\\x${randomBytes(32).toString('hex')}`;
+  for (const secret of ['secret_sha256', 'credential_id']) {
+    if (secret in row && typeof row[secret] === 'string') fresh[secret] = `\\x${randomBytes(32).toString('hex')}`;
+  }
+  if (table === 'users') fresh.email = `${randomUUID()}@firm.example`;
   const [{ columns } = { columns: '' }] = await app.sql<{ columns: string }>(
     `SELECT string_agg(column_name, ', ') AS columns FROM information_schema.columns
      WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`,
@@ -424,6 +431,29 @@ async function fillTables(company: TestCompany, caseId = company.caseId): Promis
   await app.sql(
     `INSERT INTO client_rotations (company_id, client_id, rotated_by_type, rotated_by_id) VALUES ($1, $2, 'key', $3)`,
     [company.companyId, clientId, randomUUID()],
+  );
+  const userId = randomUUID();
+  await app.sql(
+    `INSERT INTO users (company_id, id, email, name, role, adviser_id, state, created_at, updated_at)
+     SELECT $1, $2::uuid, $2::text || '@firm.example', 'Una', 'reader', id, 'invited', now(), now()
+       FROM advisers WHERE company_id = $1 LIMIT 1`,
+    [company.companyId, userId],
+  );
+  await app.sql(
+    `INSERT INTO sessions (company_id, id, user_id, secret_sha256, browser_sha256, purpose, method, address, user_agent,
+                           created_at, last_seen_at)
+     VALUES ($1, $2::uuid, $2, sha256($2::text::bytea), sha256('browser'), 'full', 'link', '', '', now(), now())`,
+    [company.companyId, userId],
+  );
+  await app.sql(
+    `INSERT INTO passkeys (company_id, id, user_id, name, credential_id, public_key, counter, transports, backed_up, created_at)
+     VALUES ($1, $2::uuid, $2, 'Phone', sha256($2::text::bytea), '\\x01', 1, '{internal}', true, now())`,
+    [company.companyId, userId],
+  );
+  await app.sql(
+    `INSERT INTO user_links (company_id, id, user_id, kind, email, expires_at, state, due_at, created_at)
+     VALUES ($1, $2::uuid, $2, 'invitation', 'una@firm.example', now(), 'failed', now(), now())`,
+    [company.companyId, userId],
   );
   const endpointId = randomUUID();
   await app.sql(

@@ -116,7 +116,8 @@ const CHANGES: Write[] = [
 /** The exact fields of a snapshot. */
 const COMPANY =
   'id name time_zone phone_region terms payment_terms reminder_lead_days sender_name sender_address contact_email ' +
-  'client_contact_email client_contact_phone contact_line message_signature legal_name address company_number tax_number ' +
+  'client_contact_email client_contact_phone contact_line message_signature session_idle_minutes session_hours ' +
+  'legal_name address company_number tax_number ' +
   'currency';
 const FIELDS: Record<string, string> = {
   company: `${COMPANY} created_at updated_at`,

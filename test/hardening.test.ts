@@ -240,6 +240,7 @@ for (const { what, most, path, body, rows, method = 'POST' } of LIMITED) {
 const SECRETS: Record<string, string> = {
   DATABASE_URL: 'postgresql://user:password@host/database',
   DATABASE_OWNER_URL: 'postgresql://owner:password@host/database',
+  DATABASE_DIRECT_URL: 'postgresql://user:password@host/direct',
   SMTP_URL: 'smtps://user:password@mail.example:465',
   TWILIO_AUTH_TOKEN: 'token',
   SMS_GATEWAY_HEADERS: '{"Authorization": "Bearer x"}',

@@ -53,6 +53,8 @@ test('a company begins with the default settings', async () => {
     company_number: null,
     tax_number: null,
     currency: null,
+    session_idle_minutes: 30,
+    session_hours: 12,
     created_at: '2026-06-01T09:00:00.000000Z',
     updated_at: '2026-06-01T09:00:00.000000Z',
   });
@@ -79,6 +81,8 @@ test('every setting can be changed, alone or together, and what is not sent stay
     company_number: 'OC301234',
     tax_number: 'GB123456789',
     currency: 'USD',
+    session_idle_minutes: 60,
+    session_hours: 8,
   };
   let expected = await ok(company.get(COMPANY));
   for (const [name, value] of Object.entries(settings)) {

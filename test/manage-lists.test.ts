@@ -29,7 +29,7 @@ const lastNames = (customers: { last_name: string }[]) => customers.map(({ last_
 const linksOf = ({ headers }: Answer): Record<string, string> =>
   Object.fromEntries([...String(headers.link).matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]));
 
-test('the management API has ten lists that can be searched', () => {
+test('the management API has eleven lists that can be searched', () => {
   assert.deepEqual(lists.toSorted(), [
     '/manage/advisers',
     '/manage/case-kinds',
@@ -41,6 +41,7 @@ test('the management API has ten lists that can be searched', () => {
     '/manage/customers',
     '/manage/default-tags',
     '/manage/keys',
+    '/manage/users',
   ]);
 });
 
@@ -55,6 +56,7 @@ for (const list of lists) {
       await ok(company.post('/manage/case-kinds', { name }));
       await company.addCustomer(company.caseId, { last_name: name });
       await ok(company.post('/manage/advisers', { name, email: `${name}@firm.example` }));
+      await ok(company.post('/manage/users', { name, email: `${name}@firm.example`, role: 'reader' }));
       await app.company();
     }
     const caller = list.startsWith('/manage/companies') ? await company.withScopes('operator') : company;
@@ -249,6 +251,7 @@ test('no list shows anything of another company', async () => {
   const mark = 'theirs-alone';
   await open(other, mark, { last_name: mark, phone: '020 7946 0018' });
   await ok(other.post('/manage/advisers', { name: mark, email: `${mark}@firm.example` }));
+  await ok(other.post('/manage/users', { name: mark, email: `${mark}@firm.example`, role: 'reader' }));
   await ok(other.post('/manage/custom-tags', { tag: mark }));
   await ok(other.post('/manage/case-kinds', { name: mark }));
   for (const path of ['/manage/clients', '/manage/keys']) {
