@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { isServerError } from './postgres-errors.ts';
 
 export type Row = (string | null)[];
 type SentStatement = { statement: { name: string; text: string }; values: unknown[] };
@@ -9,14 +8,9 @@ type Connection = {
   sync(): void;
   describe(): void;
   stream: { cork(): void; uncork(): void; destroy(error: Error): void };
-  once(event: 'readyForQuery' | 'end', listener: () => void): void;
-  off(event: 'readyForQuery' | 'end', listener: () => void): void;
   bind(config: { portal: string; statement: string; values: [] }): void;
   execute(config: { portal: string; rows: number }): void;
 };
-
-/** What follows an error of the server; nothing but the end if the error closes the connection. */
-const SETTLED = ['readyForQuery', 'end'] as const;
 
 /** pg wraps this callback and forwards at most two arguments, or only the error. */
 type Callback = (error: Error | null, results?: Row[][]) => void;
@@ -115,19 +109,9 @@ export class PipelinedTransaction extends pg.Query {
     this.#completed++;
   }
 
-  /**
-   * The server reports an error before it rolls back, so for an instant the locks of the transaction are still held: a
-   * caller that tries again would meet them. The server has rolled back when it is ready for the next query.
-   */
-  handleError(error: Error, connection: unknown): void {
+  handleError(error: Error): void {
     if (this.#sending) throw error;
-    if (!isServerError(error)) return this.callback(error);
-    const sender = connection as Connection;
-    const settle = () => {
-      for (const event of SETTLED) sender.off(event, settle);
-      this.callback(error);
-    };
-    for (const event of SETTLED) sender.once(event, settle);
+    this.callback(error);
   }
 
   /** The server has committed. An error before this message would have rolled back everything. */
