@@ -73,6 +73,9 @@ type Secured = Record<string, { security?: Record<string, string[]>[] }>;
 for (const [template, methods] of Object.entries(document.paths as unknown as Record<string, Secured>)) {
   for (const [method, { security }] of Object.entries(methods)) {
     if (method === 'get' || !template.includes('{')) continue;
+    const isForCookies = !security?.some((scheme) => 'bearer' in scheme);
+    const creates = template === '/manage/cases/by-external-id/{externalId}' && method === 'put';
+    if (isForCookies || creates) continue;
     test(`${method.toUpperCase()} ${template} of what never existed is 404, however large the body`, async () => {
       const caller = await (await app.company()).withScopes(...(security?.[0]?.bearer ?? []));
       const path = template.replaceAll(/\{\w+\}/g, randomUUID());

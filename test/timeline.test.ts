@@ -33,6 +33,7 @@ async function all(caller: Caller, path: string): Promise<{ entries: Entry[]; pa
 const keyOf = ({ kind, ...entry }: Entry) => `${kind} ${entry[kind].id}`;
 
 test('interactions, appointments, invoices, payments and changes are in one order, latest first', async () => {
+  const now = app.clock.read().toString({ smallestUnit: 'microsecond' });
   const company = await app.company();
   const caseId = await openCase(company, 'Timeline', [{ last_name: 'Doe', email: 'doe@client.example' }]);
   const path = `/cases/${caseId}`;
@@ -49,12 +50,12 @@ test('interactions, appointments, invoices, payments and changes are in one orde
     entries.map((entry) => [entry.kind, entry.at, entry.kind === 'change' ? entry.change.type : entry[entry.kind].id]),
     [
       ['appointment', '2026-06-10T09:00:00.000000Z', appointment],
-      ['change', NOW, 'appointment.created'],
-      ['change', NOW, 'invoice.payment_recorded'],
-      ['change', NOW, 'invoice.created'],
-      ['change', NOW, 'interaction.created'],
-      ['change', NOW, 'customer.created'],
-      ['change', NOW, 'case.created'],
+      ['change', now, 'appointment.created'],
+      ['change', now, 'invoice.payment_recorded'],
+      ['change', now, 'invoice.created'],
+      ['change', now, 'interaction.created'],
+      ['change', now, 'customer.created'],
+      ['change', now, 'case.created'],
       ['payment', '2026-05-04T09:00:00.000000Z', payment],
       ['invoice', '2026-05-03T09:00:00.000000Z', invoice],
       ['interaction', '2026-05-02T09:00:00.000000Z', call],
@@ -81,8 +82,6 @@ test('interactions, appointments, invoices, payments and changes are in one orde
   const changes = entries.filter(({ kind }) => kind === 'change').map(({ change }) => change.id);
   assert.deepEqual(changes, events.map(({ id }: { id: string }) => id).reverse());
 });
-
-const NOW = '2026-06-01T09:00:00.000000Z';
 
 test('only the kinds that are asked for and that the scopes allow are shown', async () => {
   const company = await app.company();
