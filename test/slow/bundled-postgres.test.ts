@@ -323,7 +323,10 @@ test('data of another major version is refused and not touched', async (t) => {
   const directory = join(dataDir, 'postgres');
   await mkdir(directory);
   await writeFile(join(directory, 'PG_VERSION'), '17\n');
-  await assert.rejects(start(dataDir), /holds data of PostgreSQL 17, but the bundled PostgreSQL is version 18/);
+  await assert.rejects(
+    start(dataDir),
+    /holds data of PostgreSQL 17, and this version of the service has 18. Run "case-records upgrade"/,
+  );
   assert.deepEqual(await readdir(directory), ['PG_VERSION']);
   assert.deepEqual(await readdir(dataDir), ['postgres']);
 });
