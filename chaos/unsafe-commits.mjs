@@ -3,7 +3,11 @@
 import pg from 'pg';
 
 const { query } = pg.Client.prototype;
+const withoutGuard = (text) =>
+  text?.includes("set_config('synchronous_commit'") ? text.replace("THEN 'on'", "THEN 'off'") : text;
+
 pg.Client.prototype.query = function (config, ...rest) {
-  const isGuard = typeof config === 'string' && config.includes("set_config('synchronous_commit'");
-  return query.call(this, isGuard ? config.replace("THEN 'on'", "THEN 'off'") : config, ...rest);
+  if (typeof config === 'string') return query.call(this, withoutGuard(config), ...rest);
+  if (typeof config?.text === 'string') config.text = withoutGuard(config.text);
+  return query.call(this, config, ...rest);
 };
