@@ -47,6 +47,8 @@ WITH u AS (
      AND CASE $8::text WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END FOR SHARE
 ), kept AS (
   SELECT s.id, row_number() OVER (ORDER BY s.created_at DESC, s.id DESC) AS place,
+         count(*) FILTER (WHERE s.ended_at IS NULL AND s.secret_sha256 IS DISTINCT FROM $7::bytea)
+           OVER (ORDER BY s.created_at DESC, s.id DESC) AS live_place,
          s.created_at < $3::timestamptz - interval '30 days' AS is_old
     FROM sessions s JOIN u ON u.company_id = s.company_id AND u.id = s.user_id
 ), deleted AS (
@@ -56,7 +58,7 @@ WITH u AS (
 ), ended AS (
   UPDATE sessions s SET ended_at = $3::timestamptz FROM kept
    WHERE s.company_id = $1::uuid AND s.id = kept.id AND s.ended_at IS NULL
-     AND kept.place >= 10 AND kept.place < 50 AND NOT kept.is_old
+     AND kept.live_place >= 10 AND kept.place < 50 AND NOT kept.is_old
      AND s.secret_sha256 IS DISTINCT FROM $7::bytea
 ), replaced AS (
   UPDATE sessions s SET ended_at = $3::timestamptz

@@ -23,7 +23,11 @@ UPDATE sign_in_attempts a
     SELECT * FROM unnest($1::bytea[], $2::text[]) AS w (key_sha256, kind)
   ), taken AS (
     INSERT INTO sign_in_attempts AS a (key_sha256, kind, failures, failed_at)
-    SELECT key_sha256, kind, 1, $3::timestamptz FROM wanted ORDER BY key_sha256
+    SELECT key_sha256, kind, 1, $3::timestamptz FROM wanted
+     WHERE NOT EXISTS (SELECT 1 FROM wanted JOIN sign_in_attempts a USING (key_sha256) WHERE a.failed_at + CASE WHEN a.failures < CASE a.kind WHEN 'account' THEN 5 WHEN 'address' THEN 20 WHEN 'browser' THEN 10 WHEN 'code' THEN 5 WHEN 'recovery' THEN 5 END THEN interval '0'
+ELSE least(CASE a.kind WHEN 'account' THEN 300 WHEN 'address' THEN 300 WHEN 'browser' THEN 60 WHEN 'code' THEN 300 WHEN 'recovery' THEN 900 END, 2 ^ least(20, a.failures - CASE a.kind WHEN 'account' THEN 5 WHEN 'address' THEN 20 WHEN 'browser' THEN 10 WHEN 'code' THEN 5 WHEN 'recovery' THEN 5 END + 1))
+     * interval '1 second' END > $3::timestamptz)
+     ORDER BY key_sha256
     ON CONFLICT (key_sha256) DO UPDATE
        SET failures = CASE WHEN a.failed_at < $3::timestamptz - interval '1 hour' THEN 1 ELSE a.failures + 1 END,
            failed_at = $3::timestamptz

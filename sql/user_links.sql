@@ -24,7 +24,7 @@ RETURNING w.company_id, w.id;
 
 -- user_links.count (reads; pool: short)
 SELECT count(*)::int AS count FROM user_links
- WHERE company_id = $1::uuid AND created_at > $2::timestamptz;
+ WHERE company_id = $1::uuid AND kind = 'invitation' AND created_at > $2::timestamptz;
 
 -- user_links.end_restored (writes; pool: short)
 UPDATE user_links

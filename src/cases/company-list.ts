@@ -98,6 +98,10 @@ async function readPage<W extends string, Filters extends object>(
   return { json, next: key === null || id === null ? undefined : { key, id } };
 }
 
+/** The default also if the sort has a fault, which is reported with the others. */
+export const sortOf = <S extends string>(query: Form<{ sort?: S | undefined }>, defaultSort: S): S =>
+  (query.hasFault('sort') ? undefined : query.body.sort) ?? defaultSort;
+
 /** A sort such as `-when` is descending. */
 export const directionOf = (sort: string): Direction => (sort.startsWith('-') ? 'desc' : 'asc');
 

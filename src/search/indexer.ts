@@ -8,7 +8,8 @@ import * as sql from './indexing.sql.ts';
 
 /** Raised whenever words are made in another way: all documents are then built anew, while the old ones are found. */
 const EDITION = 1;
-const MAX_EVENTS = 500;
+// A change of a customer indexes all records of the case again, and a step has a minute.
+const MAX_EVENTS = 50;
 const MAX_BUILT_CASES = 50;
 const MAX_CHUNK_RECORDS = 500;
 

@@ -120,6 +120,8 @@ export type AppOptions = {
   maxUnreadBytes?: number;
 };
 
+/** For how long after migrations a missing table counts as one that is still to come. */
+const MIGRATED_AGO_MS = 10_000;
 const DEFAULT_TOKEN_SECONDS = 3_600;
 
 /** Builds the HTTP application: the plugins, then the routes of each feature. The caller listens and closes it. */
@@ -172,7 +174,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   requestLog(app, logger);
   securityHeaders(app);
   const lastMigration = migrations.at(-1)?.version ?? 0;
-  problems(app, async () => (await lastMigrationOf(db)) < lastMigration);
+  let lackedAt = -Infinity;
+  problems(app, async () => {
+    if ((await lastMigrationOf(db)) < lastMigration) lackedAt = clock().epochMilliseconds;
+    // A statement that failed may be older than the last migration.
+    return clock().epochMilliseconds - lackedAt < MIGRATED_AGO_MS;
+  });
   rawBodies(app, bodies);
   gracefulShutdown(app, responses);
   if (corsOrigins.length > 0) await crossOrigin(app, corsOrigins);

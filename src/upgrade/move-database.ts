@@ -12,6 +12,7 @@ import {
   findOldRelease,
   finishSwitch,
   installedRelease,
+  isSwitchUnfinished,
   keptDirectory,
   lockFolder,
   majorOf,
@@ -134,7 +135,8 @@ export async function moveDatabase(options: MoveOptions): Promise<FinishedMove |
     return { ...move, ...built, kept, seconds: (performance.now() - startedAt) / 1_000 };
   } catch (error) {
     await stopAll(servers);
-    await removeDraft(draft);
+    // Between the two renamings the copy is what the next start puts in place.
+    if (!(await isSwitchUnfinished(dataDir))) await removeDraft(draft);
     throw error;
   } finally {
     lock.release();

@@ -1,5 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { InvalidValue } from '../../kernel/errors.ts';
+import type { Scope } from '../../kernel/scopes.ts';
 import type { Query } from '../../kernel/sql/statement.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -23,12 +24,23 @@ const KIND_OF = { key: 'keys', client: 'clients', user: 'users', webhook_endpoin
 const STATE_AFTER_END = { key: 'revoked', client: 'disabled', user: 'disabled', webhook_endpoint: 'disabled' } as const;
 const DISABLED_REASON = 'A credential that created the endpoint, or set its URL, was ended.';
 
+/** Who may end one kind alone may not end the other as its descendants. */
+const SCOPE_TO_END: Partial<Record<DescendantKind, Scope>> = { keys: 'manage', clients: 'manage', users: 'users' };
+
 /** Returns the kinds that `also` names; none if it was not sent or has a fault. */
-export const readKindsToEnd = (query: Form<EndCredentialQuery>): readonly DescendantKind[] =>
+export const readKindsToEnd = (
+  query: Form<EndCredentialQuery>,
+  { scopes }: CompanyContext,
+): readonly DescendantKind[] =>
   query.read('also', query.body.also, (text) => {
     const words = text.split(',').map((word) => word.trim());
     if (!words.every(isKind))
       throw new InvalidValue('not_allowed', `must be a comma-separated list of: ${DESCENDANT_KINDS.join(', ')}`);
+    for (const kind of words) {
+      const scope = SCOPE_TO_END[kind];
+      if (scope && scopes && !scopes.has(scope))
+        throw new InvalidValue('not_allowed', `${kind} needs the scope ${scope}`);
+    }
     return DESCENDANT_KINDS.filter((kind) => words.includes(kind));
   }) ?? [];
 

@@ -74,8 +74,10 @@ export function cookieHeader({ isSecure }: Site, name: string, value: string, ma
  * browser send its cookies, but they cannot set these headers.
  */
 export function isSameOrigin({ headers }: Pick<FastifyRequest, 'headers'>, { origin }: Site): boolean {
-  const fetchSite = headers['sec-fetch-site'];
-  return fetchSite === undefined ? headers.origin === origin : fetchSite === 'same-origin';
+  const { origin: sent, 'sec-fetch-site': fetchSite } = headers;
+  // A proxy that passes another Host on would otherwise make its site this one.
+  if (sent !== undefined && sent !== origin) return false;
+  return fetchSite === undefined ? sent === origin : fetchSite === 'same-origin';
 }
 
 const MAX_USER_AGENT_LENGTH = 200;

@@ -1,7 +1,7 @@
 import type { Context } from '../../../kernel/context.ts';
 import { InvalidValue } from '../../../kernel/errors.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
-import { type CompanyPage, directionOf, readCompanyPage, textsBeginningWith } from '../../company-list.ts';
+import { type CompanyPage, directionOf, readCompanyPage, sortOf, textsBeginningWith } from '../../company-list.ts';
 import { readCsv } from '../../company-list-csv.ts';
 import { readText } from '../../list.ts';
 import { type CompanyEntriesCsvQuery, CompanyEntriesQuery } from './schema.ts';
@@ -46,7 +46,7 @@ function requestOf(query: Form<CompanyEntriesCsvQuery>) {
   };
   const { name, email, phone, tag, external_id } = filters;
   // A filter by email alone is served by the index that sorts by it.
-  const { sort = email !== undefined && name === undefined ? 'email' : 'name' } = query.body;
+  const sort = sortOf(query, email !== undefined && name === undefined ? 'email' : 'name');
   const field = sort.replace('-', '') as 'name' | 'email';
   const walk = external_id !== undefined ? 'external_id' : phone !== undefined && field === 'name' ? 'phone' : field;
   return {

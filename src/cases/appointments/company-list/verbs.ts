@@ -1,7 +1,7 @@
 import type { Context } from '../../../kernel/context.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
-import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
+import { type CompanyPage, directionOf, readCompanyPage, sortOf, timesBetween } from '../../company-list.ts';
 import { readCsv } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { UNKNOWN_ADVISER } from '../reads.ts';
@@ -32,7 +32,8 @@ export async function exportAppointments(
 
 async function requestOf(context: Context, query: Form<CompanyAppointmentsCsvQuery>) {
   const { db, company } = context;
-  const { outcome, sort = 'start_time' } = query.body;
+  const { outcome } = query.body;
+  const sort = sortOf(query, 'start_time');
   const range = timesBetween(readInstant(context, query, 'from'), readInstant(context, query, 'to'));
   const external_id = readText(query, 'external_id');
   const email = readText(query, 'adviser_email');

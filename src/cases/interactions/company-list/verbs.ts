@@ -2,7 +2,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { pgArrayLiteral } from '../../../kernel/sql/inputs.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
-import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
+import { type CompanyPage, directionOf, readCompanyPage, sortOf, timesBetween } from '../../company-list.ts';
 import { readCsv } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { INTERACTION_TYPES } from '../schema.ts';
@@ -28,7 +28,8 @@ export async function exportInteractions(
 }
 
 function requestOf(context: Context, query: Form<CompanyInteractionsCsvQuery>) {
-  const { type, sort = '-when' } = query.body;
+  const { type } = query.body;
+  const sort = sortOf(query, '-when');
   const external_id = readText(query, 'external_id');
   return {
     name: 'interactions',

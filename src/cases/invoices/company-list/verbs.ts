@@ -3,7 +3,7 @@ import { startOfDay, toDay, toSql } from '../../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import { isTrue } from '../../../kernel/validation/schema-types.ts';
-import { type CompanyPage, directionOf, readCompanyPage, timesBetween } from '../../company-list.ts';
+import { type CompanyPage, directionOf, readCompanyPage, sortOf, timesBetween } from '../../company-list.ts';
 import { readCsv } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { INVOICE_STATUSES } from '../schema.ts';
@@ -29,7 +29,8 @@ export async function exportInvoices(
 }
 
 function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showItems = true) {
-  const { sort = '-date_due', show_cancelled_items } = query.body;
+  const { show_cancelled_items } = query.body;
+  const sort = sortOf(query, '-date_due');
   const external_id = readText(query, 'external_id');
   const { today, statuses, due, hasDue } = parseFilters(context, query);
   const walk = external_id !== undefined ? 'external_id' : sort.endsWith('date_due') ? 'date_due' : 'date_created';

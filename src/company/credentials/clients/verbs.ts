@@ -111,7 +111,7 @@ export async function disableClient(
   id: string,
   query: Form<EndCredentialQuery>,
 ): Promise<string> {
-  const kinds = readKindsToEnd(query);
+  const kinds = readKindsToEnd(query, context);
   if (!query.ok) await showClient(context, id);
   query.check();
   return withCredentialLock(context, async (locked) => {

@@ -65,7 +65,7 @@ export async function storeKey(
 /** Accepts a key that was revoked before, so that its descendants can be ended later. */
 export async function revokeKey(context: CompanyContext, id: string, query: Form<EndCredentialQuery>): Promise<string> {
   const { company, clock } = context;
-  const kinds = readKindsToEnd(query);
+  const kinds = readKindsToEnd(query, context);
   if (!query.ok) await showKey(context, id);
   query.check();
   return withCredentialLock(context, async (locked) => {

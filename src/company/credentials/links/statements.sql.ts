@@ -22,7 +22,7 @@ export const countLinks = read('user_links.count', {
   inputs: { company_id: 'uuid', since: 'timestamptz' },
   sql: (input) => `
     SELECT count(*)::int AS count FROM user_links
-     WHERE company_id = ${input.company_id} AND created_at > ${input.since}`,
+     WHERE company_id = ${input.company_id} AND kind = 'invitation' AND created_at > ${input.since}`,
 });
 
 /** Earlier invitations of the user end. Without `secret_sha256` a worker sends it by mail. */

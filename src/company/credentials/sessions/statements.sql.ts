@@ -100,6 +100,8 @@ export const insertSession = write('sessions.insert', {
          AND CASE ${input.purpose} WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END FOR SHARE
     ), kept AS (
       SELECT s.id, row_number() OVER (ORDER BY s.created_at DESC, s.id DESC) AS place,
+             count(*) FILTER (WHERE s.ended_at IS NULL AND s.secret_sha256 IS DISTINCT FROM ${input.replaced_sha256})
+               OVER (ORDER BY s.created_at DESC, s.id DESC) AS live_place,
              s.created_at < ${input.now} - interval '${KEPT_DAYS} days' AS is_old
         FROM sessions s JOIN u ON u.company_id = s.company_id AND u.id = s.user_id
     ), deleted AS (
@@ -109,7 +111,7 @@ export const insertSession = write('sessions.insert', {
     ), ended AS (
       UPDATE sessions s SET ended_at = ${input.now} FROM kept
        WHERE s.company_id = ${input.company_id} AND s.id = kept.id AND s.ended_at IS NULL
-         AND kept.place >= ${MAX_LIVE_SESSIONS} AND kept.place < ${MAX_KEPT_SESSIONS} AND NOT kept.is_old
+         AND kept.live_place >= ${MAX_LIVE_SESSIONS} AND kept.place < ${MAX_KEPT_SESSIONS} AND NOT kept.is_old
          AND s.secret_sha256 IS DISTINCT FROM ${input.replaced_sha256}
     ), replaced AS (
       UPDATE sessions s SET ended_at = ${input.now}

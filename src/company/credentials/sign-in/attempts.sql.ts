@@ -41,7 +41,9 @@ export const takeAttempt = write('sign_in.take_attempt', {
       SELECT * FROM unnest(${input.keys}, ${input.kinds}) AS w (key_sha256, kind)
     ), taken AS (
       INSERT INTO sign_in_attempts AS a (key_sha256, kind, failures, failed_at)
-      SELECT key_sha256, kind, 1, ${input.now} FROM wanted ORDER BY key_sha256
+      SELECT key_sha256, kind, 1, ${input.now} FROM wanted
+       WHERE NOT EXISTS (SELECT 1 FROM wanted JOIN sign_in_attempts a USING (key_sha256) WHERE ${nextAttempt} > ${input.now})
+       ORDER BY key_sha256
       ON CONFLICT (key_sha256) DO UPDATE
          SET failures = CASE WHEN a.failed_at < ${input.now} - ${MEMORY} THEN 1 ELSE a.failures + 1 END,
              failed_at = ${input.now}

@@ -51,7 +51,7 @@ export async function signInWithPassword(context: SignInContext, form: Form<Pass
     context,
     account?.knows_browser
       ? { browser: browserSecret ?? '' }
-      : { account: email.toLowerCase(), address: addressSubject(context.browser.address) },
+      : { account: lowerCase(email), address: addressSubject(context.browser.address) },
   );
   const isRight = await isPassword(password, account?.password_hash);
   if (!account || !isRight || !(await useSecondFactor(context, account, code))) throw failed();
@@ -89,3 +89,6 @@ export async function startFullSession(
   if (!started) throw new InvalidTokenError('The user has been disabled.');
   return started;
 }
+
+/** As PostgreSQL does it: JavaScript makes two characters of this one, so the same account would have another key. */
+const lowerCase = (email: string) => email.replaceAll('İ', 'i').toLowerCase();

@@ -1,8 +1,9 @@
 import { auditOrigin } from '../../../kernel/audit/audit-log.ts';
 import type { Executor } from '../../../kernel/database/database.ts';
 import { assertBelowLimit } from '../../../kernel/database/row-limit.ts';
-import { invalidState, notFound } from '../../../kernel/errors.ts';
+import { invalidRequest, invalidState, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
+import type { Scope } from '../../../kernel/scopes.ts';
 import type { Query } from '../../../kernel/sql/statement.ts';
 import { toSql } from '../../../kernel/time/time.ts';
 import { requireEmail } from '../../../kernel/validation/email.ts';
@@ -88,7 +89,7 @@ export async function disableUser(
   id: string,
   query: Form<EndCredentialQuery>,
 ): Promise<string> {
-  const kinds = readKindsToEnd(query);
+  const kinds = readKindsToEnd(query, context);
   if (!query.ok) await showUser(context, id);
   query.check();
   return withCredentialLock(context, async (locked) => {
@@ -113,17 +114,30 @@ export async function resetUserFactors(context: CompanyContext, id: string, deli
   return { record: await showUser(context, id), secret };
 }
 
+/** Gives the role back, so the caller must have its scopes, as for giving it at first. */
 export const enableUser = (context: CompanyContext, id: string): Promise<string> =>
-  withCredentialLock(context, (locked) => requireUser(locked.db, sql.enableUser(change(locked, id))));
+  withCredentialLock(context, async (locked) => {
+    const lacking = lackingScopes(JSON.parse(await showUser(locked, id)).role, context);
+    if (lacking.length > 0) throw invalidRequest([{ field: 'role', ...notGrantable(lacking) }]);
+    return requireUser(locked.db, sql.enableUser(change(locked, id)));
+  });
 
 /** A caller cannot give a role with scopes that it does not have itself, as it cannot grant them to a key. */
-function validateRole(form: Form<{ role?: Role }>, { scopes }: CompanyContext): void {
+function validateRole(form: Form<{ role?: Role }>, context: CompanyContext): void {
   const { role } = form.body;
-  if (scopes === undefined || role === undefined || form.hasFault('role')) return;
-  const lacking = [...scopesOfRole(role)].filter((scope) => !scopes.has(scope));
-  if (lacking.length > 0)
-    form.addFault('role', 'not_allowed', `cannot be given without having its scopes: ${lacking.join(', ')}`);
+  if (role === undefined || form.hasFault('role')) return;
+  const lacking = lackingScopes(role, context);
+  const { code, message } = notGrantable(lacking);
+  if (lacking.length > 0) form.addFault('role', code, message);
 }
+
+const lackingScopes = (role: Role, { scopes }: CompanyContext): Scope[] =>
+  [...scopesOfRole(role)].filter((scope) => scopes !== undefined && !scopes.has(scope));
+
+const notGrantable = (lacking: Scope[]) => ({
+  code: 'not_allowed' as const,
+  message: `cannot be given without having its scopes: ${lacking.join(', ')}`,
+});
 
 type Explained = { role: Role | null; state: string | null; has_other_owner: boolean };
 type Explanation = Explained & { email_taken: boolean; adviser_found: boolean };
