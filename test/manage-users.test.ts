@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { scopesOfRole } from '../src/company/credentials/users/roles.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp } from './harness/app.ts';
-import { ok } from './harness/assert.ts';
+import { assertRefused, ok } from './harness/assert.ts';
 
 const app = await startApp();
 const company = await app.company();
@@ -144,4 +144,22 @@ test('roles have the scopes that the page of sign-in says', () => {
   assert.deepEqual(new Set(scopesOfRole('bookkeeper')), new Set([...reads, 'invoices:write']));
   for (const scope of ['manage', 'users', 'webhooks'] as const) assert.ok(!scopesOfRole('adviser').has(scope));
   assert.ok(scopesOfRole('adviser').has('appointments:write'));
+});
+
+test('a role is given back only by a caller who has its scopes', async () => {
+  const company = await app.company();
+  await ok(company.post('/manage/users', { name: 'Olivia', email: 'olivia@firm.example', role: 'owner' }));
+  const { id } = await ok(company.post('/manage/users', { name: 'Otto', email: 'otto@firm.example', role: 'owner' }));
+  await ok(company.post(`/manage/users/${id}/disable`));
+  const caller = await company.withScopes('users');
+  assertRefused(await caller.post(`/manage/users/${id}/enable`), { role: 'not_allowed' });
+  await ok(company.post(`/manage/users/${id}/enable`));
+});
+
+test('users are ended with what invited them only by a caller who may end users', async () => {
+  const company = await app.company();
+  const { id } = await ok(company.post('/manage/keys', { name: 'site', scopes: ['manage'] }));
+  const caller = await company.withScopes('manage');
+  assertRefused(await caller.delete(`/manage/keys/${id}?also=users`), { also: 'not_allowed' });
+  await ok(caller.delete(`/manage/keys/${id}?also=endpoints,keys,clients`));
 });
