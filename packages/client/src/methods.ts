@@ -14,7 +14,15 @@ export type ClientOptions = {
   pause?: Pause;
   /** Returns the current time in milliseconds since 1970, to tell when a token expires. */
   now?: () => number;
-} & ({ token: string } | { clientId: string; clientSecret: string });
+} & (
+  | { token: string }
+  | { clientId: string; clientSecret: string }
+  /**
+   * In a page of the service itself: its cookie names the person who has signed in. Requests with `background`, which the
+   * page makes without the person, do not keep the session from ending.
+   */
+  | { session: true | 'background' }
+);
 
 type AbortOption = {
   /** Aborts the call, also between attempts. The call then rejects with the signal's reason. */
