@@ -190,7 +190,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const siteOf = siteFinder(publicUrl);
   authentication(app, {
     authenticate: createAuthenticator(db, clock, lastUsed),
-    authenticateSession: createSessionAuthenticator(db, clock, lastSeen),
+    authenticateSession: createSessionAuthenticator(db, clock),
+    onSessionUse: ({ companyId, id }) => lastSeen.record(companyId, id),
     siteOf,
     clock,
     failures: failedAttempts,

@@ -1461,6 +1461,7 @@ export type SignedInUser = {
 export type SignedInCompany = {
   id: string;
   name: string;
+  time_zone: string;
 };
 
 export type UserSession = {
