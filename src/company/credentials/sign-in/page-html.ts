@@ -100,7 +100,7 @@ export const SIGN_IN_STYLE = `
 [hidden] { display: none !important; }
 body { margin: 0; min-height: 100vh; padding: clamp(1rem, 8vh, 6rem) 1rem 2rem; background: var(--page); color: var(--text);
   font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 26rem; margin: 0 auto; padding: 1.75rem; background: var(--card); border: 1px solid var(--line);
+main { max-width: 26rem; margin: 0 auto; padding: clamp(1.25rem, 6vw, 1.75rem); background: var(--card); border: 1px solid var(--line);
   border-radius: .75rem; }
 header { display: flex; align-items: center; gap: .5rem; font-weight: 600; color: var(--quiet); }
 header img { width: 1.75rem; height: 1.75rem; }
@@ -122,7 +122,9 @@ button, a.main { display: inline-block; padding: .55rem 1rem; font: inherit; fon
 .main { color: var(--on-accent) !important; background: var(--accent) !important; }
 #signed-out button:not(.quiet), #with-link button { width: 100%; }
 button:disabled { opacity: .6; cursor: progress; }
-.quiet { margin-top: .75rem; padding: .25rem 0; border: 0; font-weight: 400; text-decoration: underline; }
+.quiet { margin-top: .75rem; padding: .25rem 0; border: 0; font-weight: 400; text-align: left;
+  text-decoration: underline; }
+#codes-form { margin-top: 1.25rem; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .or { display: flex; align-items: center; gap: .75rem; margin: 1.25rem 0; color: var(--quiet); }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
@@ -131,5 +133,5 @@ ul { margin: 0; padding-left: 1.25rem; }
 ul:empty::before { content: "None yet"; margin-left: -1.25rem; color: var(--quiet); }
 a { color: var(--accent); }
 pre { margin: 0 0 1rem; padding: .75rem 1rem; overflow-wrap: anywhere; white-space: pre-wrap; background: var(--code);
-  border: 1px solid var(--line); border-radius: .4rem; font-size: .9375rem; }
+  border: 1px solid var(--line); border-radius: .4rem; font-size: .8125rem; line-height: 1.7; }
 `;
