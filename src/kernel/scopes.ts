@@ -11,6 +11,10 @@ export const ALL_SCOPES = [...COMPANY_SCOPES, 'operator'] as const;
 
 export type Scope = (typeof ALL_SCOPES)[number];
 
+/** What a credential with these scopes may do and grant: `manage` reads cases and customers, as `cases:read` does. */
+export const effectiveScopes = (scopes: readonly string[]): ReadonlySet<string> =>
+  new Set(scopes.includes('manage') ? [...scopes, 'cases:read'] : scopes);
+
 /** A scope, or several of which one is enough. */
 export type Access = Scope | readonly Scope[];
 

@@ -26,6 +26,7 @@ import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { timelineRoutes } from '../cases/timeline/routes.ts';
+import { companyCaseRoutes } from '../company/cases/company-list/routes.ts';
 import { caseOverviewRoutes } from '../company/cases/overview.routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
 import { recordLastUsed } from '../company/credentials/last-used.sql.ts';
@@ -242,6 +243,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
     caseOverviewRoutes(cases, services);
+    companyCaseRoutes(cases, services);
     timelineRoutes(cases, services);
   });
   await app.register(async (search) => searchRoutes(search, services));

@@ -868,6 +868,26 @@ export type CaseOverview = {
   balance: CaseBalance | null;
 };
 
+export type Case = {
+  /** The {caseId} of the twelve operations. */
+  id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
+  /** In the order in which they were added. */
+  customers: Customer[];
+  created_at: string;
+  updated_at: string;
+};
+
 export type TimelineKind = 'interaction' | 'appointment' | 'invoice' | 'payment' | 'change';
 
 export type TimelineInvoice = {
@@ -1088,26 +1108,6 @@ export type UpdateAdviserBody = {
 export type Removed = {
   id: string;
   removed_at: string;
-};
-
-export type Case = {
-  /** The {caseId} of the twelve operations. */
-  id: string;
-  /** The id of the record in another system of the company. */
-  external_id: string | null;
-  reference: string;
-  kind_id: string | null;
-  /** The name of the kind. */
-  kind: string | null;
-  state: CaseState;
-  opened_at: string;
-  /** Null for an open case. */
-  closed_at: string | null;
-  responsible_adviser_id: string | null;
-  /** In the order in which they were added. */
-  customers: Customer[];
-  created_at: string;
-  updated_at: string;
 };
 
 export type CreateCustomerBody = {
@@ -2090,6 +2090,10 @@ export type ListApiKeyHistoryEntry = AuditEvent;
 export type ListUserHistoryEntry = AuditEvent;
 
 export type ReadCaseAnswer = CaseOverview;
+
+export type FindCasesEntry = Case;
+
+export type ExportCasesAnswer = string;
 
 export type ReadTimelineEntry = TimelineEntry;
 
@@ -3772,8 +3776,8 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
     };
     answer: ListCaseKindHistoryEntry[];
   };
@@ -3918,6 +3922,42 @@ export type Operations = {
       ifNoneMatch?: string | undefined;
     };
     answer: ReadCaseAnswer;
+  };
+  /** List the cases of the company. By kind, state and responsible adviser, the one that was opened last first. Each with its customers. */
+  findCases: {
+    input: {
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
+      /** Only cases in this state. */
+      state?: 'open' | 'closed' | 'archived' | undefined;
+      /** Only cases for which this adviser is responsible. */
+      responsible_adviser_id?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'opened_at' | '-opened_at' | 'updated_at' | '-updated_at' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: FindCasesEntry[];
+  };
+  /** Export the cases of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportCases: {
+    input: {
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
+      /** Only cases in this state. */
+      state?: 'open' | 'closed' | 'archived' | undefined;
+      /** Only cases for which this adviser is responsible. */
+      responsible_adviser_id?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'opened_at' | '-opened_at' | 'updated_at' | '-updated_at' | undefined;
+    };
+    answer: ExportCasesAnswer;
   };
   /** Read the timeline of a case. Interactions, appointments with the states of their messages, invoices, payments and changes in one order, latest first. Deleted records are only shown by their changes. The header `Link` leads to the next page. */
   readTimeline: {
@@ -4186,8 +4226,8 @@ export type Operations = {
   /** Get a kind of case. One kind of case of the company. */
   getCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
@@ -4196,8 +4236,8 @@ export type Operations = {
   /** Rename a kind of case. Cases of the kind show the new name. */
   updateCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -4209,8 +4249,8 @@ export type Operations = {
   /** Remove a kind of case. It leaves the list and can no longer be given to cases. Cases that have it keep it. */
   removeCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -4221,8 +4261,8 @@ export type Operations = {
   /** Restore a removed kind of case. Answers 400 if the kind is not removed, or if another kind has its name by now. */
   restoreCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -5473,7 +5513,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   listCaseKindHistory: {
     method: 'GET',
     path: '/manage/case-kinds/{kindId}/history',
-    query: ['after', 'limit', 'types'],
+    query: ['after', 'limit', 'types', 'kind_id'],
     headers: {},
     bearer: true,
   },
@@ -5545,6 +5585,20 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}',
     query: [],
     headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  findCases: {
+    method: 'GET',
+    path: '/cases',
+    query: ['kind_id', 'state', 'responsible_adviser_id', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportCases: {
+    method: 'GET',
+    path: '/cases.csv',
+    query: ['kind_id', 'state', 'responsible_adviser_id', 'external_id', 'sort'],
+    headers: {},
     bearer: true,
   },
   readTimeline: {
@@ -5699,28 +5753,28 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   getCaseKind: {
     method: 'GET',
     path: '/manage/case-kinds/{kindId}',
-    query: [],
+    query: ['kind_id'],
     headers: { ifNoneMatch: 'if-none-match' },
     bearer: true,
   },
   updateCaseKind: {
     method: 'PATCH',
     path: '/manage/case-kinds/{kindId}',
-    query: [],
+    query: ['kind_id'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
   removeCaseKind: {
     method: 'DELETE',
     path: '/manage/case-kinds/{kindId}',
-    query: [],
+    query: ['kind_id'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
   restoreCaseKind: {
     method: 'POST',
     path: '/manage/case-kinds/{kindId}/restore',
-    query: [],
+    query: ['kind_id'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },

@@ -40,7 +40,7 @@ const fieldsWith = (customers: string) => ({
 export const recordFields = fieldsWith(
   'customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL',
 );
-const record = jsonObject(recordFields);
+export const record = jsonObject(recordFields);
 
 export const caseAudit = imageAuditLog({
   record: 'case',
