@@ -211,7 +211,8 @@ export type ExternalId = {
 
 export type CaseOfRecord = {
   id: string;
-  reference: string;
+  /** Null without the scope `cases:read` or `manage`. */
+  reference: string | null;
 };
 
 export type CompanyEntry = {
@@ -445,6 +446,10 @@ export type Invoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** Identifier of the sender. */
+  sender_id: string;
+  /** VAT percentage of the invoice. */
+  vat: number;
   /** The id of the record in another system of the company. */
   external_id: string | null;
   /** The sum of the payments that are not reversed. */
@@ -481,6 +486,10 @@ export type CompanyInvoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** Identifier of the sender. */
+  sender_id: string;
+  /** VAT percentage of the invoice. */
+  vat: number;
   /** The id of the record in another system of the company. */
   external_id: string | null;
   /** The sum of the payments that are not reversed. */
@@ -752,6 +761,28 @@ export type Message = {
   attempts: number;
   /** Why the last failed attempt failed. */
   last_error: string | null;
+};
+
+export type CompanyMessage = {
+  id: string;
+  appointment_id: string;
+  /** How the message is sent. */
+  channel: 'email' | 'sms';
+  /** A cancellation goes to each recipient that a message has reached, when the appointment is deleted or cancelled. */
+  kind: 'confirmation' | 'reminder' | 'cancellation';
+  /** State of the message. */
+  state: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';
+  due_at: string;
+  sent_at: string | null;
+  /** The address or number it was sent to. */
+  sent_to: string | null;
+  /** Number of attempts to send it. */
+  attempts: number;
+  /** Why the last failed attempt failed. */
+  last_error: string | null;
+  /** When the appointment starts of which the message tells. */
+  start: string;
+  case: CaseOfRecord;
 };
 
 export type Meeting = {
@@ -1223,6 +1254,7 @@ export type CompanyScope =
   | 'appointments:read'
   | 'appointments:write'
   | 'cases:read'
+  | 'cases:write'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -1330,6 +1362,7 @@ export type Scope =
   | 'appointments:read'
   | 'appointments:write'
   | 'cases:read'
+  | 'cases:write'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -2047,7 +2080,7 @@ export type ExportAppointmentsAnswer = string;
 
 export type ListAppointmentMessagesEntry = Message;
 
-export type ListMessagesEntry = Message;
+export type ListMessagesEntry = CompanyMessage;
 
 export type ResendMessageAnswer = Message;
 
@@ -2062,6 +2095,8 @@ export type ListMeetingsEntry = Meeting;
 export type ListEventsEntry = AuditEvent;
 
 export type ListCaseEventsEntry = AuditEvent;
+
+export type GetEventAnswer = AuditEvent;
 
 export type ListAdviserHistoryEntry = AuditEvent;
 
@@ -2429,6 +2464,7 @@ export type ApiClientSnapshot = {
     | 'appointments:read'
     | 'appointments:write'
     | 'cases:read'
+    | 'cases:write'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -2646,6 +2682,7 @@ export type ApiKeySnapshot = {
     | 'appointments:read'
     | 'appointments:write'
     | 'cases:read'
+    | 'cases:write'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -3722,6 +3759,14 @@ export type Operations = {
       caseId: string;
     };
     answer: ListCaseEventsEntry[];
+  };
+  /** Get an event. One change of one record, with the record before and after it. */
+  getEvent: {
+    input: {
+      /** The event. */
+      eventId: string;
+    };
+    answer: GetEventAnswer;
   };
   /** List the history of one adviser. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAdviserHistory: {
@@ -5489,6 +5534,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  getEvent: { method: 'GET', path: '/events/{eventId}', query: [], headers: {}, bearer: true },
   listAdviserHistory: {
     method: 'GET',
     path: '/manage/advisers/{adviserId}/history',

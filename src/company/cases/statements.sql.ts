@@ -1,5 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { externalIds } from '../../kernel/external-ids/statements.sql.ts';
+import { CASE_ACCESS } from '../../kernel/scopes.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, write } from '../../kernel/sql/statement.ts';
 import {
@@ -47,7 +48,7 @@ export const caseAudit = imageAuditLog({
   actions: ['created', 'updated', 'closed', 'archived', 'reopened'],
   path: '/manage/cases/{caseId}',
   params: { caseId: 'case' },
-  access: 'manage',
+  access: CASE_ACCESS.read,
   table: 'cases',
   as: 'c',
   key: { case: 'c.id' },
