@@ -5,7 +5,7 @@ import { type Answer, entries, nextPage, pages } from './pages.ts';
 import { type Operation, prepare, setHeader } from './request.ts';
 import { DEFAULT_RETRIES, pause as defaultPause, rejectOnAbort, retryDelay } from './retry-policy.ts';
 import { type ReceivedResponse, send } from './send.ts';
-import { renewingTokens, staticToken } from './tokens.ts';
+import { renewingTokens, staticToken, type TokenSource } from './tokens.ts';
 import { fetchTransport, platformTransport } from './transport.ts';
 
 type CallInput = { signal?: AbortSignal | undefined; [parameter: string]: unknown };
@@ -16,29 +16,32 @@ export function createClient(options: ClientOptions): Client {
   requireOptions(options);
   const base = new URL(baseUrl);
   const transport = options.fetch ? fetchTransport(options.fetch) : platformTransport();
-  const tokens =
-    'token' in options
-      ? staticToken(options.token)
-      : renewingTokens(async () => {
-          const body = { client_id: options.clientId, client_secret: options.clientSecret };
-          const grant = { body: { grant_type: 'client_credentials', ...body } };
-          const { data } = await call(OPERATIONS.createAccessToken, grant);
-          return data as Operations['createAccessToken']['answer'];
-        }, now);
+  const tokens = tokensOf(options);
+
+  function tokensOf(credential: ClientOptions): TokenSource | undefined {
+    if ('session' in credential) return undefined;
+    if ('token' in credential) return staticToken(credential.token);
+    const body = { client_id: credential.clientId, client_secret: credential.clientSecret };
+    const grant = { body: { grant_type: 'client_credentials', ...body } };
+    return renewingTokens(async () => {
+      const { data } = await call(OPERATIONS.createAccessToken, grant);
+      return data as Operations['createAccessToken']['answer'];
+    }, now);
+  }
 
   async function call(operation: Operation, input: CallInput = {}): Promise<Answer<unknown>> {
     const { signal } = input;
     const request = prepare(base, operation, input);
     let tokenRenewed = false;
     for (let attempts = 1; ; attempts++) {
-      const token = operation.bearer ? await rejectOnAbort(tokens.current(), signal) : undefined;
+      const token = operation.bearer && tokens ? await rejectOnAbort(tokens.current(), signal) : undefined;
       if (token !== undefined) setHeader(request.headers, 'authorization', `Bearer ${token}`);
       try {
         return toAnswer(await send(request, { transport, timeoutMs, signal }));
       } catch (error) {
         if (!(error instanceof CaseRecordsError)) throw error;
         error.attempts = attempts;
-        if (error.status === 401 && token !== undefined && !tokenRenewed && tokens.invalidate(token)) {
+        if (error.status === 401 && token !== undefined && !tokenRenewed && tokens?.invalidate(token)) {
           tokenRenewed = true;
           continue;
         }
@@ -71,11 +74,11 @@ function toAnswer({ status, headers, data }: ReceivedResponse): Answer<unknown> 
 
 /** A caller without TypeScript would otherwise get an error of the first request, or of the service. */
 function requireOptions(options: ClientOptions): void {
-  const { baseUrl, token, clientId, clientSecret } = options as Record<string, unknown>;
+  const { baseUrl, token, clientId, clientSecret, session } = options as Record<string, unknown>;
   if (typeof baseUrl !== 'string' || !/^https?:\/\/[^/]/.test(baseUrl)) {
     throw new TypeError('createClient: baseUrl must be a URL such as https://records.example');
   }
-  if (!token && !(clientId && clientSecret)) {
-    throw new TypeError('createClient: token is missing, or clientId and clientSecret');
+  if (!token && !(clientId && clientSecret) && session !== true) {
+    throw new TypeError('createClient: token is missing, or clientId and clientSecret, or session');
   }
 }

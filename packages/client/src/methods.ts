@@ -14,7 +14,12 @@ export type ClientOptions = {
   pause?: Pause;
   /** Returns the current time in milliseconds since 1970, to tell when a token expires. */
   now?: () => number;
-} & ({ token: string } | { clientId: string; clientSecret: string });
+} & (
+  | { token: string }
+  | { clientId: string; clientSecret: string }
+  /** The page runs on the origin of the service: the browser sends the cookie of the person who has signed in. */
+  | { session: true }
+);
 
 type AbortOption = {
   /** Aborts the call, also between attempts. The call then rejects with the signal's reason. */
