@@ -102,7 +102,7 @@ const RULES: readonly Rule[] = [
   ],
   [
     'server/app.ts',
-    ['backup/metrics.ts', '{cases,company,events,http,kernel,search,webhooks}/**', 'server/audit-logs.ts'],
+    ['backup/metrics.ts', '{cases,company,console,events,http,kernel,search,webhooks}/**', 'server/audit-logs.ts'],
   ],
   [
     'server/**',
@@ -137,6 +137,7 @@ const RULES: readonly Rule[] = [
   ['cases/*.ts', ['cases/*.ts', 'kernel/**']],
   ['company/*.routes.ts', ['company/**', 'http/**', 'kernel/**']],
   ['company/*.ts', ['company/**', 'kernel/**', `!${ROUTES}`]],
+  ['console/**', ['console/**', 'http/**', 'kernel/errors.ts']],
   ['http/**', ['http/**', 'kernel/**']],
   ...KERNEL_LAYERS.map((layer, i): Rule => [layer, KERNEL_LAYERS.slice(0, i + 1)]),
   ['backup/**', ['backup/**', 'kernel/**', 'postgres/bundled-postgres.ts']],

@@ -6,14 +6,7 @@ export const RECORD_SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`
 const CASE_SCOPES = ['cases:read', 'cases:write'] as const;
 
 /** The scopes that a company can grant to its own clients and keys. */
-export const COMPANY_SCOPES = [
-  ...RECORD_SCOPES,
-  ...CASE_SCOPES,
-  'events:read',
-  'webhooks',
-  'manage',
-  'users',
-] as const;
+export const COMPANY_SCOPES = [...RECORD_SCOPES, ...CASE_SCOPES, 'events:read', 'webhooks', 'manage', 'users'] as const;
 
 /** `operator` gives access to every company; only the command line grants it. */
 export const ALL_SCOPES = [...COMPANY_SCOPES, 'operator'] as const;

@@ -39,6 +39,7 @@ import { Recoveries } from '../company/credentials/sign-in/links.ts';
 import { signInPageRoutes } from '../company/credentials/sign-in/page.routes.ts';
 import { signInRoutes } from '../company/credentials/sign-in/routes.ts';
 import { manageRoutes } from '../company/manage.routes.ts';
+import { consoleRoutes } from '../console/routes.ts';
 import { eventTypes } from '../events/event-types.ts';
 import { eventGauges } from '../events/metrics.ts';
 import { eventRoutes } from '../events/routes.ts';
@@ -263,6 +264,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(oauthRoutes, { ...services, attempts: failedAttempts, bodies, limitRate, tokenSeconds });
   await app.register(signInPageRoutes, { responses });
+  await app.register(consoleRoutes, { responses });
   await app.register(docsPages, { docs, publicUrl, responses });
   return app;
 }

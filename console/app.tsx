@@ -1,0 +1,83 @@
+import { signal } from '@preact/signals';
+import { Component, type ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Button } from './components/button.tsx';
+import { EmptyState, ErrorState, Skeleton } from './components/states.tsx';
+import { Toasts } from './components/toast.tsx';
+import { place, to } from './navigation/place.ts';
+import { Shell } from './navigation/shell.tsx';
+import { findScreen } from './screens.ts';
+import { hasSessionEnded } from './service/client.ts';
+import { followEvents } from './service/following.ts';
+import { may, signedIn, signInAgain, startSession } from './service/session.ts';
+import { texts } from './texts.ts';
+
+const startError = signal<unknown>(undefined);
+
+async function start(): Promise<void> {
+  startError.value = undefined;
+  try {
+    await startSession();
+    if (signedIn.value && may('events:read')) followEvents();
+  } catch (error) {
+    if (hasSessionEnded.value) signInAgain();
+    else startError.value = error;
+  }
+}
+
+export function App() {
+  useEffect(() => {
+    start();
+  }, []);
+  if (signedIn.value) {
+    return (
+      <Shell>
+        <CurrentScreen />
+        <Toasts />
+      </Shell>
+    );
+  }
+  return (
+    <main class="start">
+      <h1>{texts.product}</h1>
+      {startError.value === undefined ? <Skeleton /> : <ErrorState error={startError.value} retry={start} />}
+    </main>
+  );
+}
+
+function CurrentScreen() {
+  const { path } = place.value;
+  const found = findScreen(path);
+  const isAllowed = found && (found.screen.scopes.length === 0 || may(...found.screen.scopes));
+  const address = path.join('/');
+  useEffect(() => {
+    document.title = `${found?.screen.title ?? texts.notFound.title} · ${texts.product}`;
+  }, [found?.screen.title]);
+  if (!found || !isAllowed) {
+    return (
+      <EmptyState title={texts.notFound.title}>
+        <p>{texts.notFound.text}</p>
+        <Button href={to('')}>{texts.notFound.action}</Button>
+      </EmptyState>
+    );
+  }
+  const { screen, params } = found;
+  return (
+    <ErrorBoundary key={address}>
+      <screen.Component params={params} />
+    </ErrorBoundary>
+  );
+}
+
+/** A fault of one screen leaves the others usable. */
+class ErrorBoundary extends Component<{ children: ComponentChildren }, { error: unknown }> {
+  override state = { error: undefined };
+  static override getDerivedStateFromError = (error: unknown) => ({ error });
+  override render() {
+    return this.state.error === undefined ? (
+      this.props.children
+    ) : (
+      <ErrorState error={this.state.error} retry={() => location.reload()} />
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { texts } from '../texts.ts';
+import { Icon } from './icon.tsx';
+
+type DialogProps = {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** `panel` is at the side of the screen, for forms and records. */
+  kind?: 'dialog' | 'panel' | 'palette';
+};
+
+/** The browser keeps the focus inside, closes it by Esc, and gives the focus back. */
+export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  const latest = useRef(onClose);
+  latest.current = onClose;
+  // Before the next key arrives, so that nothing that is typed goes elsewhere.
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    const opener = document.activeElement as HTMLElement | null;
+    dialog?.showModal();
+    dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    return () => {
+      dialog?.close();
+      if (opener?.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      class={kind}
+      ref={element}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        latest.current();
+      }}
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) latest.current();
+      }}
+    >
+      <div class="dialog-content">
+        <header>
+          <h2 id={titleId}>{title}</h2>
+          <button type="button" class="icon-button" aria-label={texts.close} onClick={() => latest.current()}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+export const Panel = (props: Omit<DialogProps, 'kind'>) => <Dialog kind="panel" {...props} />;

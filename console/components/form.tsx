@@ -1,0 +1,215 @@
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import type { FormLimits } from '../../scripts/form-limits.ts';
+import type { Form as FormState } from '../service/form.ts';
+import { fieldLabel, texts } from '../texts.ts';
+import { Button } from './button.tsx';
+import { ConflictDialog } from './conflict.tsx';
+
+type FormContext = { form: FormState; limits: FormLimits };
+const Context = createContext<FormContext | undefined>(undefined);
+
+export function useFormContext(): FormContext {
+  const context = useContext(Context);
+  if (!context) throw new Error('A field is outside of a form.');
+  return context;
+}
+
+type FormProps = {
+  form: FormState;
+  limits: FormLimits;
+  onCancel: () => void;
+  submitLabel?: string;
+  children: ComponentChildren;
+};
+
+/** A form with its fields, its faults, and the choice between two versions if somebody else has changed the record. */
+export function Form({ form, limits, onCancel, submitLabel = texts.form.save, children }: FormProps) {
+  const element = useRef<HTMLFormElement>(null);
+  const faults = form.faults.value;
+  const count = Object.keys(faults).length;
+  // The first field that is wrong gets the focus, so that its fault is read out.
+  useLayoutEffect(() => {
+    if (count > 0) element.current?.querySelector<HTMLElement>('[aria-invalid=true], .form-faults')?.focus();
+  }, [count]);
+  return (
+    <Context.Provider value={{ form, limits }}>
+      <form
+        ref={element}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          form.submit();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.submit();
+        }}
+      >
+        {form.isRestored.value && (
+          <p class="note">
+            {texts.form.restored}{' '}
+            <Button kind="quiet" onClick={form.discard}>
+              {texts.form.discard}
+            </Button>
+          </p>
+        )}
+        {count > 0 && (
+          <p class="form-faults" role="alert" tabIndex={-1}>
+            {faults[''] ?? texts.form.faults}
+          </p>
+        )}
+        <div class="fields">{children}</div>
+        <footer>
+          <Button kind="primary" type="submit" isBusy={form.isSending.value}>
+            {form.isSending.value ? texts.form.saving : submitLabel}
+          </Button>
+          <Button onClick={onCancel}>{texts.form.cancel}</Button>
+        </footer>
+      </form>
+      <ConflictDialog form={form} />
+    </Context.Provider>
+  );
+}
+
+type FieldProps = {
+  /** The name of the field of the request, as faults have it. */
+  name: string;
+  label?: string;
+  hint?: string;
+  autoFocus?: boolean;
+  /** Whether it must be filled in here, although the service has a default. */
+  isRequired?: boolean;
+};
+
+type InputProps = FieldProps & {
+  kind?: 'text' | 'email' | 'tel' | 'lines' | 'time' | 'date' | 'amount';
+  list?: readonly string[];
+};
+
+/** What every field has: the label, the hint and the fault, and how they belong together. */
+function useField({ name, label = fieldLabel(name), hint, autoFocus, isRequired }: FieldProps) {
+  const { form, limits } = useFormContext();
+  const id = useId();
+  const fault = form.faults.value[name];
+  const own = limits[name.replace(/^.*\./, '')] ?? {};
+  const required = isRequired ?? own.required === true;
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+  const attributes = {
+    id,
+    name,
+    'aria-invalid': fault ? ('true' as const) : undefined,
+    'aria-describedby': described || undefined,
+    'aria-required': required || undefined,
+    'data-autofocus': autoFocus || undefined,
+  };
+  const labelElement = (
+    <label for={id}>
+      {label}
+      {!required && <small> {texts.form.optional}</small>}
+    </label>
+  );
+  const notes = (
+    <>
+      {hint && (
+        <small class="hint" id={`${id}-hint`}>
+          {hint}
+        </small>
+      )}
+      {fault && (
+        <p class="fault" id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
+    </>
+  );
+  const value = form.values.value[name];
+  return { form, id, own, attributes, labelElement, notes, label, value };
+}
+
+const INPUT_TYPES = {
+  text: 'text',
+  email: 'email',
+  tel: 'tel',
+  time: 'datetime-local',
+  date: 'date',
+  amount: 'text',
+} as const;
+
+export function Field({ kind = 'text', list, ...props }: InputProps) {
+  const { form, id, own, attributes, labelElement, notes, value } = useField(props);
+  const common = {
+    ...attributes,
+    value: String(value ?? ''),
+    maxLength: own.maxLength,
+    autoComplete: 'off',
+    onInput: (event: { currentTarget: { value: string } }) => form.set(props.name, event.currentTarget.value),
+  };
+  return (
+    <div class={`field ${kind}`}>
+      {labelElement}
+      {kind === 'lines' ? (
+        <textarea {...common} rows={4} />
+      ) : (
+        <input
+          {...common}
+          type={INPUT_TYPES[kind]}
+          inputMode={kind === 'amount' ? 'decimal' : undefined}
+          list={list ? `${id}-list` : undefined}
+        />
+      )}
+      {list && (
+        <datalist id={`${id}-list`}>
+          {list.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+      {notes}
+    </div>
+  );
+}
+
+export type Option = { value: string; label: string };
+
+export function SelectField({ options, ...props }: FieldProps & { options: readonly Option[] }) {
+  const { form, own, attributes, labelElement, notes, value } = useField(props);
+  const hasEmpty = options.some((one) => one.value === '');
+  return (
+    <div class="field">
+      {labelElement}
+      <select
+        {...attributes}
+        value={String(value ?? '')}
+        onChange={(event) => form.set(props.name, event.currentTarget.value)}
+      >
+        {!hasEmpty && (!value || !own.required) && (
+          <option value="">{own.required ? texts.form.choose : texts.form.none}</option>
+        )}
+        {options.map((one) => (
+          <option key={one.value} value={one.value}>
+            {one.label}
+          </option>
+        ))}
+      </select>
+      {notes}
+    </div>
+  );
+}
+
+export function CheckField(props: FieldProps) {
+  const { form, attributes, notes, label, value } = useField({ ...props, isRequired: false });
+  return (
+    <div class="field check">
+      <label>
+        <input
+          {...attributes}
+          type="checkbox"
+          checked={value === true}
+          onChange={(event) => form.set(props.name, event.currentTarget.checked)}
+        />
+        {label}
+      </label>
+      {notes}
+    </div>
+  );
+}

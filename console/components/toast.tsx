@@ -1,0 +1,66 @@
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { messageOf } from '../service/faults.ts';
+import { texts } from '../texts.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+type Toast = { id: number; text: string; undo: (() => Promise<void>) | undefined };
+
+const SHOWN_MS = 12_000;
+const MAX_TOASTS = 3;
+const toasts = signal<readonly Toast[]>([]);
+let lastId = 0;
+
+/** Tells what has happened, with a way to take it back. */
+export function toast(text: string, undo?: () => Promise<void>): void {
+  toasts.value = [...toasts.value.slice(1 - MAX_TOASTS), { id: ++lastId, text, undo }];
+}
+
+const dismiss = (id: number): void => {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+};
+
+/** The top layer keeps them above an open dialog. */
+export function Toasts() {
+  const list = useRef<HTMLDivElement>(null);
+  const count = toasts.value.length;
+  useEffect(() => {
+    if (count === 0) return;
+    list.current?.hidePopover();
+    list.current?.showPopover();
+  }, [count]);
+  return (
+    <div class="toasts" popover="manual" role="status" ref={list}>
+      {toasts.value.map((one) => (
+        <ToastLine key={one.id} {...one} />
+      ))}
+    </div>
+  );
+}
+
+function ToastLine({ id, text, undo }: Toast) {
+  const line = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    let left = SHOWN_MS;
+    const timer = setInterval(() => {
+      // Somebody who reads it or is about to press it gets all the time.
+      if (!line.current?.matches(':hover, :focus-within')) left -= 500;
+      if (left <= 0) dismiss(id);
+    }, 500);
+    return () => clearInterval(timer);
+  }, [id]);
+  const onUndo = async () => {
+    dismiss(id);
+    await undo?.().catch((error) => toast(messageOf(error)));
+  };
+  return (
+    <div class="toast" ref={line}>
+      <span>{text}</span>
+      {undo && <Button onClick={onUndo}>{texts.undo}</Button>}
+      <button type="button" class="icon-button" aria-label={texts.dismiss} onClick={() => dismiss(id)}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}

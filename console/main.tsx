@@ -1,0 +1,10 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { listenForKeys } from './navigation/keys.ts';
+import { followLinks } from './navigation/place.ts';
+import { applyTheme } from './navigation/theme.ts';
+
+applyTheme();
+followLinks();
+listenForKeys();
+render(<App />, document.body);

@@ -1,0 +1,5 @@
+/** The limits of the fields of a request body, by its name in openapi.json. scripts/console.ts provides them. */
+declare module 'openapi:*' {
+  const limits: Record<string, { required?: true; maxLength?: number; options?: string[] }>;
+  export default limits;
+}

@@ -1,0 +1,20 @@
+/** The texts of the list of cases. */
+export const text = {
+  title: 'Cases',
+  newCase: 'New case',
+  search: 'Reference, name, email or phone number',
+  filter: 'Filter',
+  showAll: 'Show all cases',
+  none: 'There are no cases yet.',
+  noneFound: 'No case matches.',
+  reference: 'Case',
+  clients: 'Clients',
+  kind: 'Kind',
+  state: 'State',
+  opened: 'Opened',
+  states: { open: 'Open', closed: 'Closed', archived: 'Archived' },
+  client: 'First client',
+  clientHint: 'More clients can be added later.',
+  created: (reference: string) => `The case ${reference} is open.`,
+  create: 'Open the case',
+};

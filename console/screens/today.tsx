@@ -1,0 +1,1 @@
+export const TodayScreen = () => <h1>Today</h1>;

@@ -1,0 +1,39 @@
+import { CaseRecordsError, createClient } from '@case-records/client';
+import { signal } from '@preact/signals';
+import { exactDecimals } from './exact-decimals.ts';
+
+/** The console knows its address only from that of its script, because a proxy may serve it under any path. */
+export const CONSOLE_URL = new URL('.', import.meta.url);
+export const SERVICE_URL = new URL('..', import.meta.url);
+
+/** Whether the last request found no service. */
+export const isOffline = signal(false);
+/** Whether the service has refused the session. Everything that was typed is kept for the next one. */
+export const hasSessionEnded = signal(false);
+
+const TIMEOUT_MS = 20_000;
+const RETRIES = 2;
+
+/** The only way to the service. Amounts in its answers are text with all decimals, whatever their types say. */
+export const service = createClient({
+  baseUrl: SERVICE_URL.href,
+  session: true,
+  retries: RETRIES,
+  timeoutMs: TIMEOUT_MS,
+  fetch: async (url, init) => {
+    let response: Response;
+    try {
+      response = await fetch(url, init);
+    } catch (error) {
+      if (!init?.signal?.aborted) isOffline.value = true;
+      throw error;
+    }
+    isOffline.value = false;
+    if (response.status === 401) hasSessionEnded.value = true;
+    if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
+    return new Response(exactDecimals(await response.text()), response);
+  },
+});
+
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof CaseRecordsError && (error.code === 'unreachable' || error.code === 'timed_out');

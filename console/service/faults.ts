@@ -1,0 +1,29 @@
+import { CaseRecordsError } from '@case-records/client';
+import { texts } from '../texts.ts';
+
+/** What is wrong with the values of a form, by field. The empty name has what belongs to no field. */
+export type Faults = Readonly<Record<string, string>>;
+
+/** Returns the faults of a refused request. `fields` are the names that the form shows. */
+export function faultsOf(error: unknown, fields: readonly string[]): Faults {
+  if (!(error instanceof CaseRecordsError)) throw error;
+  if (error.faults.length === 0) return { '': messageOf(error) };
+  const faults: Record<string, string> = {};
+  for (const { field, message } of error.faults) {
+    const isShown = fields.includes(field);
+    const name = isShown ? field : '';
+    const text = isShown ? sentence(message) : sentence(`${field}: ${message}`);
+    faults[name] = faults[name] === undefined ? text : `${faults[name]} ${text}`;
+  }
+  return faults;
+}
+
+/** Returns what to tell the person. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof CaseRecordsError)) return texts.errors.unexpected;
+  const known = (texts.errors.byCode as Readonly<Record<string, string>>)[error.code];
+  return known ?? error.detail;
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

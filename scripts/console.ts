@@ -1,0 +1,82 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build, type Plugin } from 'esbuild';
+import { toFormLimits } from './form-limits.ts';
+
+/**
+ * Builds the console, so that operators need no build: one script and one style sheet, each also compressed. With
+ * --check it only compares assets/console with what the sources make.
+ */
+
+const MAX_BROTLI_BYTES = 70 * 1024;
+
+const root = new URL('../', import.meta.url);
+const target = new URL('assets/console/', root);
+
+/** `openapi:InteractionBody` is the limits of that form, so that fields have those that the service checks. */
+const formLimits: Plugin = {
+  name: 'form-limits',
+  setup({ onResolve, onLoad }) {
+    const { components } = JSON.parse(readFileSync(new URL('openapi.json', root), 'utf8'));
+    onResolve({ filter: /^openapi:/ }, ({ path }) => ({ path: path.slice('openapi:'.length), namespace: 'openapi' }));
+    onLoad({ filter: /.*/, namespace: 'openapi' }, ({ path }) => ({
+      contents: JSON.stringify(toFormLimits(components.schemas, path)),
+      loader: 'json',
+    }));
+  },
+};
+
+const { outputFiles } = await build({
+  absWorkingDir: root.pathname,
+  entryPoints: ['console/main.tsx', 'console/styles/main.css'],
+  tsconfig: 'console/tsconfig.json',
+  outdir: 'assets/console',
+  entryNames: '[name]',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: ['chrome123', 'firefox122', 'safari17.5'],
+  legalComments: 'none',
+  plugins: [formLimits],
+  write: false,
+});
+
+const faults: string[] = [];
+const sizes: string[] = [];
+const files = new Map<string, Uint8Array>();
+let brotliBytes = 0;
+for (const { path, contents } of outputFiles) {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const brotli = brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: contents.length } });
+  brotliBytes += brotli.length;
+  sizes.push(`${name} ${(brotli.length / 1024).toFixed(1)} KiB`);
+  files.set(name, contents);
+  files.set(`${name}.br`, brotli);
+  files.set(`${name}.gz`, gzipSync(contents, { level: constants.Z_BEST_COMPRESSION }));
+}
+if (brotliBytes > MAX_BROTLI_BYTES) {
+  faults.push(`The console has ${brotliBytes} bytes (brotli); at most ${MAX_BROTLI_BYTES} are allowed.`);
+}
+
+if (process.argv.includes('--check')) {
+  for (const [name, contents] of files) {
+    if (!readFile(name)?.equals(contents)) {
+      faults.push(`assets/console/${name} is out of date; run \`npm run console\` to update it.`);
+    }
+  }
+} else {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  for (const [name, contents] of files) writeFileSync(new URL(name, target), contents);
+}
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exit(1);
+console.log(`Console: ${sizes.join(', ')} (brotli).`);
+
+function readFile(name: string): Buffer | undefined {
+  try {
+    return readFileSync(new URL(name, target));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after } from 'node:test';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import type { Role } from '../../src/company/credentials/users/roles.ts';
+import { startApp, type TestCompany } from './app.ts';
+import { findChromium } from './browser.ts';
+import { type Person, SESSION_COOKIE, signIn } from './people.ts';
+
+/** The console in a real Chromium, on the real service and database. One browser and one service serve all its tests. */
+
+const chromiumPath = findChromium();
+export const skip = chromiumPath === undefined && 'Chromium is not installed: test/slow/packages.sh installs it';
+
+const MAX_WAIT_MS = 10_000;
+const START_ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+
+export const app = await startApp();
+/** The address that browsers open: sessions need a name of the machine itself. */
+export const site = app.baseUrl.replace('127.0.0.1', 'localhost');
+
+const browser: Promise<Browser> | undefined = chromiumPath
+  ? chromium.launch({ executablePath: chromiumPath, args: START_ARGUMENTS })
+  : undefined;
+after(async () => (await browser)?.close());
+
+/** A page with what its console and its policy reported, and requests to other hosts. */
+export type ConsolePage = Page & { complaints: string[] };
+
+export type PageOptions = {
+  width?: number;
+  height?: number;
+  theme?: 'light' | 'dark';
+  timeZone?: string;
+  role?: Role;
+  /** Somebody who has signed in before; by default a new person with the role. Nobody: `null`. */
+  person?: Person | null;
+};
+
+/** Opens an address below `/console` in a browser profile of its own. */
+export async function openConsole(
+  company: TestCompany,
+  address: string,
+  options: PageOptions = {},
+): Promise<ConsolePage> {
+  const { width = 1280, height = 900, theme = 'light', timeZone = 'Europe/London', role = 'owner' } = options;
+  const person = options.person === undefined ? await signIn(app, company, { role }) : options.person;
+  const context = await (browser as Promise<Browser>).then((started) =>
+    started.newContext({
+      viewport: { width, height },
+      colorScheme: theme,
+      timezoneId: timeZone,
+      locale: 'en-GB',
+      reducedMotion: 'reduce',
+    }),
+  );
+  context.setDefaultTimeout(MAX_WAIT_MS);
+  if (person) {
+    await context.addCookies([
+      { name: SESSION_COOKIE, value: person.secret, url: site, httpOnly: true, sameSite: 'Strict' },
+    ]);
+  }
+  // The service runs by the clock of the test, and so does the page.
+  await context.clock.install({ time: app.clock.read().epochMilliseconds });
+  const page = Object.assign(await context.newPage(), { complaints: complaintsOf(context) });
+  await page.goto(`${site}/console${address}`);
+  return page;
+}
+
+/** The content security policy reports to the console, as an error. */
+function complaintsOf(context: BrowserContext): string[] {
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  context.on('request', (request) => {
+    if (!request.url().startsWith(`${site}/`)) complaints.push(`a request to ${request.url()}`);
+  });
+  return complaints;
+}
+
+/** The browser reports every refused request as an error. Those that the test provokes are named by their status. */
+export function assertNoComplaints({ complaints }: ConsolePage, ...expectedStatuses: number[]): void {
+  const unexpected = complaints.filter(
+    (text) => !expectedStatuses.some((status) => text.includes(`the server responded with a status of ${status} `)),
+  );
+  assert.deepEqual(unexpected, []);
+}
+
+const MAX_STEPS = 60;
+
+/** Lets the time of the page pass until it shows something: the pauses between retries or polls. */
+export async function passTimeUntil(page: Page, shown: Locator): Promise<void> {
+  for (let step = 0; step < MAX_STEPS && !(await shown.isVisible()); step++) await page.clock.runFor(1_000);
+  await shown.waitFor();
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type AxeResults = { violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[] };
+
+/** Checks the page as it is against WCAG 2.2 AA, with axe. */
+export async function assertAccessible(page: Page, place: string): Promise<void> {
+  // The policy forbids scripts of tests in the page, but not what the debugger evaluates.
+  await page.evaluate(`window.axe ?? (() => { ${axeSource} })()`);
+  const { violations } = await page.evaluate<AxeResults>(
+    `window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  );
+  const faults = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${place}: ${id}: ${html.slice(0, 200)}: ${failureSummary}`),
+  );
+  assert.deepEqual(faults, []);
+}
+
+/** Whether the page can only be scrolled up and down. */
+export async function assertFits(page: Page, place: string): Promise<void> {
+  const [content, width] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+  assert.ok(content <= width, `${place}: ${content} px of content in ${width} px`);
+}
+
+const WIDTHS = [1280, 768, 320] as const;
+
+/** Checks an address in both themes and three widths. `isReady` waits until the screen shows what it is about. */
+export async function assertAccessibleEverywhere(
+  company: TestCompany,
+  address: string,
+  isReady: (page: Page) => Promise<unknown>,
+): Promise<void> {
+  const person = await signIn(app, company);
+  const page = await openConsole(company, address, { person });
+  await isReady(page);
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      const place = `${address} ${theme} ${width} px`;
+      await assertFits(page, place);
+      await assertAccessible(page, place);
+    }
+  }
+  assertNoComplaints(page);
+  await page.context().close();
+}

@@ -1,0 +1,4 @@
+/** The console in a real browser. Its parts share one process, one service and one browser. */
+
+import './console/shell.ts';
+import './console/cases.ts';

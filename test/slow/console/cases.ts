@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  app,
+  assertAccessibleEverywhere,
+  assertNoComplaints,
+  openConsole,
+  passTimeUntil,
+  skip,
+} from '../../harness/console.ts';
+
+const countCases = async (companyId: string, reference: string) =>
+  (await app.sql('SELECT 1 FROM cases WHERE company_id = $1 AND reference = $2', [companyId, reference])).length;
+
+test('a case is opened with its first client, by keyboard alone, and one press too many opens no second one', {
+  skip,
+}, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases');
+  await page.getByRole('table').waitFor();
+  await page.keyboard.press('n');
+  await page.keyboard.type('Miller, lease');
+  for (const _ of ['kind', 'adviser', 'title']) await page.keyboard.press('Tab');
+  await page.keyboard.type('Ms');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Mary');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Miller');
+  await page.keyboard.press('Control+Enter');
+  await page.keyboard.press('Control+Enter');
+  await page.waitForURL(/\/console\/cases\/[0-9a-f-]{36}$/);
+  await page.getByText('The case Miller, lease is open.').waitFor();
+  assert.equal(await countCases(company.companyId, 'Miller, lease'), 1);
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('faults appear at their fields, the first of them gets the focus, and nothing is lost', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases?open=new');
+  await page.getByRole('dialog').getByLabel('Phone').fill('not a number');
+  await page.getByRole('button', { name: 'Open the case' }).click();
+  const reference = page.getByRole('dialog').getByLabel('Reference');
+  await page.getByText('Not saved.').waitFor();
+  assert.equal(await reference.getAttribute('aria-invalid'), 'true');
+  assert.equal(await reference.evaluate((element) => element.matches(':focus')), true);
+  assert.equal(await page.getByRole('dialog').getByLabel('Last name').getAttribute('aria-invalid'), 'true');
+  assert.equal(await page.getByRole('dialog').getByLabel('Phone').inputValue(), 'not a number');
+  await reference.fill('Now');
+  assert.equal(await reference.getAttribute('aria-invalid'), null);
+  assertNoComplaints(page, 400);
+  await page.context().close();
+});
+
+test('a reload restores what was typed, and Cancel keeps it for the next time', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases?open=new');
+  await page.getByRole('dialog').getByLabel('Reference').fill('Halfway');
+  await page.reload();
+  await page.getByText('What you had typed is here again.').waitFor();
+  assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Halfway');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('link', { name: 'New case' }).click();
+  assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Halfway');
+  await page.getByRole('button', { name: 'Discard it' }).click();
+  assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), '');
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('a write whose answer was lost is sent again with the same key: one case', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases?open=new');
+  await page.getByRole('dialog').getByLabel('Reference').fill('Once');
+  let lost = 0;
+  // The service performs the write, and the connection breaks before the answer.
+  await page.route('**/manage/cases', async (route) => {
+    if (route.request().method() !== 'POST' || lost > 2) return route.continue();
+    lost++;
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+  await page.getByRole('button', { name: 'Open the case' }).click();
+  await passTimeUntil(page, page.getByText('The service cannot be reached.'));
+  assert.equal(lost, 3);
+  await page.getByRole('button', { name: 'Open the case' }).click();
+  await page.waitForURL(/\/console\/cases\/[0-9a-f-]{36}$/);
+  assert.equal(await countCases(company.companyId, 'Once'), 1);
+  await page.context().close();
+});
+
+test('a colleague’s new case appears without a reload', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases');
+  await page.getByRole('table').waitFor();
+  await company.client.createCase({ body: { reference: 'From a colleague' } });
+  await passTimeUntil(page, page.getByRole('link', { name: 'From a colleague' }));
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('the filter finds by words of the client, is part of the address, and says when nothing matches', {
+  skip,
+}, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases?search=ann');
+  await page.getByRole('link', { name: 'Smith', exact: true }).waitFor();
+  await page.getByRole('searchbox').fill('nobody at all');
+  await page.keyboard.press('Enter');
+  await page.getByText('No case matches.').waitFor();
+  assert.match(page.url(), /search=nobody/);
+  await page.getByRole('link', { name: 'Show all cases' }).click();
+  await page.getByRole('link', { name: 'Smith', exact: true }).waitFor();
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('a role that may not open cases is not offered it', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases?open=new', { role: 'reader' });
+  await page.getByRole('heading', { name: 'Cases', level: 1 }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'New case' }).count(), 0);
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await page.context().close();
+});
+
+test('the list of cases and the form of a new one are accessible in both themes and every width', {
+  skip,
+}, async () => {
+  const company = await app.company();
+  await assertAccessibleEverywhere(company, '/cases', (page) => page.getByRole('table').waitFor());
+  await assertAccessibleEverywhere(company, '/cases?open=new', (page) => page.getByRole('dialog').waitFor());
+});
