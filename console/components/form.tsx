@@ -20,17 +20,30 @@ type FormProps = {
   limits: FormLimits;
   onCancel: () => void;
   submitLabel?: string;
+  /** A role that may only read sees the fields and cannot change them. */
+  mayWrite?: boolean;
+  /** Deletes the record. It can be undone, so there is no question before. */
+  onRemove?: () => Promise<void>;
   children: ComponentChildren;
 };
 
 /** A form with its fields, its faults, and the choice between two versions if somebody else has changed the record. */
-export function Form({ form, limits, onCancel, submitLabel = texts.form.save, children }: FormProps) {
+export function Form({
+  form,
+  limits,
+  onCancel,
+  onRemove,
+  submitLabel = texts.form.save,
+  mayWrite = true,
+  children,
+}: FormProps) {
   const element = useRef<HTMLFormElement>(null);
   const faults = form.faults.value;
   const count = Object.keys(faults).length;
   // The first field that is wrong gets the focus, so that its fault is read out.
   useLayoutEffect(() => {
-    if (count > 0) element.current?.querySelector<HTMLElement>('[aria-invalid=true], .form-faults')?.focus();
+    const first = (selector: string) => element.current?.querySelector<HTMLElement>(selector);
+    if (count > 0) (first('[aria-invalid=true]') ?? first('.form-faults'))?.focus();
   }, [count]);
   return (
     <Context.Provider value={{ form, limits }}>
@@ -58,13 +71,22 @@ export function Form({ form, limits, onCancel, submitLabel = texts.form.save, ch
             {faults[''] ?? texts.form.faults}
           </p>
         )}
-        <div class="fields">{children}</div>
-        <footer>
-          <Button kind="primary" type="submit" isBusy={form.isSending.value}>
-            {form.isSending.value ? texts.form.saving : submitLabel}
-          </Button>
-          <Button onClick={onCancel}>{texts.form.cancel}</Button>
-        </footer>
+        <fieldset class="fields" disabled={!mayWrite}>
+          {children}
+        </fieldset>
+        {mayWrite && (
+          <footer>
+            <Button kind="primary" type="submit" isBusy={form.isSending.value}>
+              {form.isSending.value ? texts.form.saving : submitLabel}
+            </Button>
+            <Button onClick={onCancel}>{texts.form.cancel}</Button>
+            {onRemove && (
+              <Button kind="danger" onClick={() => form.run(onRemove)}>
+                {texts.remove}
+              </Button>
+            )}
+          </footer>
+        )}
       </form>
       <ConflictDialog form={form} />
     </Context.Provider>
@@ -84,6 +106,8 @@ type FieldProps = {
 type InputProps = FieldProps & {
   kind?: 'text' | 'email' | 'tel' | 'lines' | 'time' | 'date' | 'amount';
   list?: readonly string[];
+  /** Called with the new and the former value, for fields that follow this one. */
+  onChanged?: (value: string, before: string) => void;
 };
 
 /** What every field has: the label, the hint and the fault, and how they belong together. */
@@ -135,14 +159,17 @@ const INPUT_TYPES = {
   amount: 'text',
 } as const;
 
-export function Field({ kind = 'text', list, ...props }: InputProps) {
+export function Field({ kind = 'text', list, onChanged, ...props }: InputProps) {
   const { form, id, own, attributes, labelElement, notes, value } = useField(props);
   const common = {
     ...attributes,
     value: String(value ?? ''),
     maxLength: own.maxLength,
     autoComplete: 'off',
-    onInput: (event: { currentTarget: { value: string } }) => form.set(props.name, event.currentTarget.value),
+    onInput: ({ currentTarget: { value: typed } }: { currentTarget: { value: string } }) => {
+      form.set(props.name, typed);
+      onChanged?.(typed, String(value ?? ''));
+    },
   };
   return (
     <div class={`field ${kind}`}>
@@ -171,7 +198,13 @@ export function Field({ kind = 'text', list, ...props }: InputProps) {
 
 export type Option = { value: string; label: string };
 
-export function SelectField({ options, ...props }: FieldProps & { options: readonly Option[] }) {
+type SelectProps = FieldProps & {
+  options: readonly Option[];
+  /** Shown while nothing is chosen. `send` uses the same. */
+  defaultValue?: string;
+};
+
+export function SelectField({ options, defaultValue = '', ...props }: SelectProps) {
   const { form, own, attributes, labelElement, notes, value } = useField(props);
   const hasEmpty = options.some((one) => one.value === '');
   return (
@@ -179,10 +212,10 @@ export function SelectField({ options, ...props }: FieldProps & { options: reado
       {labelElement}
       <select
         {...attributes}
-        value={String(value ?? '')}
+        value={String(value || defaultValue)}
         onChange={(event) => form.set(props.name, event.currentTarget.value)}
       >
-        {!hasEmpty && (!value || !own.required) && (
+        {!hasEmpty && !(own.required && (value || defaultValue)) && (
           <option value="">{own.required ? texts.form.choose : texts.form.none}</option>
         )}
         {options.map((one) => (

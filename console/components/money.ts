@@ -38,3 +38,5 @@ export function divideRounded(dividend: bigint, divisor: bigint): bigint {
   const half = divisor / 2n;
   return dividend < 0n ? -((-dividend + half) / divisor) : (dividend + half) / divisor;
 }
+
+export const isZero = (amount: number | string): boolean => /^-?0+(?:\.0*)?$/.test(String(amount));

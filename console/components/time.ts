@@ -35,6 +35,9 @@ export function wallTime(at: string, timeZone: string): string {
 /** Returns the value of a field for a request: `2026-06-01 09:30`. */
 export const toRequestTime = (field: string): string => field.replace('T', ' ');
 
+/** Returns a wall time of an answer for a field. Seconds stay if there are any, so that saving does not change them. */
+export const toFieldTime = (wall: string): string => wall.replace(' ', 'T').replace(/:00$/, '');
+
 /** Returns the day of an instant as `2026-06-01`. */
 export const dayOf = (at: string, timeZone: string): string => wallTime(at, timeZone).slice(0, 10);
 

@@ -13,6 +13,11 @@ export function DateTime({ at, show = 'both' }: { at: string; show?: 'both' | 'd
   return <time dateTime={at}>{parts.filter(Boolean).join(' ')}</time>;
 }
 
+/** The day of a wall time of the company. */
+export const Day = ({ day }: { day: string }) => (
+  <time dateTime={day.slice(0, 10)}>{formatDate(`${day.slice(0, 10)}T12:00:00Z`, 'UTC')}</time>
+);
+
 /** An amount, exactly as the service sent it. */
 export const Money = ({ amount }: { amount: number | string }) => (
   <span class="money">{formatMoney(amount, company.value.currency)}</span>

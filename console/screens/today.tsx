@@ -1,1 +1,257 @@
-export const TodayScreen = () => <h1>Today</h1>;
+import type { CompanyAppointment } from '@case-records/client';
+import type { ComponentChildren } from 'preact';
+import { Button } from '../components/button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { EmptyState, Loaded } from '../components/states.tsx';
+import { addDays, dayOf } from '../components/time.ts';
+import { toast } from '../components/toast.tsx';
+import { Badge, DateTime, Day, Money } from '../components/values.tsx';
+import { to } from '../navigation/place.ts';
+import { service } from '../service/client.ts';
+import { useAdvisers } from '../service/company-data.ts';
+import { messageOf } from '../service/faults.ts';
+import { announce, ofRecords } from '../service/following.ts';
+import { useLoaded } from '../service/loading.ts';
+import { company, may, signedIn } from '../service/session.ts';
+import { text } from './today-texts.ts';
+
+const MAX_ENTRIES = 20;
+
+/** What needs somebody today, each with its next step. */
+export function TodayScreen() {
+  const today = dayOf(new Date().toISOString(), company.value.timeZone);
+  return (
+    <>
+      <header class="screen-header">
+        <h1>{text.title}</h1>
+        <p class="quiet">
+          <Day day={today} />
+        </p>
+      </header>
+      <div class="today">
+        {may('appointments:read') && <Appointments today={today} />}
+        {may('invoices:read') && <OverdueInvoices />}
+        {may('appointments:read') && <FailedMessages />}
+        {may('webhooks') && <FailingWebhooks />}
+      </div>
+    </>
+  );
+}
+
+type SectionProps = { icon: string; title: string; aside?: ComponentChildren; children: ComponentChildren };
+
+const Section = ({ icon, title, aside, children }: SectionProps) => (
+  <section class="card" aria-label={title}>
+    <header>
+      <Icon name={icon} />
+      <h2>{title}</h2>
+      {aside}
+    </header>
+    {children}
+  </section>
+);
+
+/** Those of the signed-in adviser, or of everybody if the person is not one. */
+function Appointments({ today }: { today: string }) {
+  const adviserId = signedIn.value?.user.adviser_id;
+  const own = useAdvisers().find(({ id }) => id === adviserId)?.email;
+  const found = useLoaded(
+    `today/appointments/${today}/${own ?? ''}`,
+    async (signal) => {
+      const window = { from: `${today} 00:00`, to: `${addDays(today, 1)} 00:00`, sort: 'start_time' as const };
+      return (
+        await service.listAppointments({ ...window, ...(own && { adviser_email: own }), limit: MAX_ENTRIES, signal })
+      ).data;
+    },
+    ofRecords('appointment'),
+  );
+  return (
+    <Section icon="appointment" title={own ? text.appointments : text.allAppointments}>
+      <Loaded of={found}>
+        {(appointments) =>
+          appointments.length === 0 ? (
+            <EmptyState title={text.noAppointments} />
+          ) : (
+            <ul class="lines">
+              {appointments.map((appointment) => (
+                <AppointmentLine key={appointment.id} appointment={appointment} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function AppointmentLine({ appointment }: { appointment: CompanyAppointment }) {
+  const { id, start_time, end_time_utc, outcome, location, adviser_email, join_url, case: found } = appointment;
+  const set = async (attended: boolean) => {
+    await service.setAppointmentOutcome({ caseId: found.id, appointmentID: id, body: { attended } });
+    announce({ record: 'appointment', caseId: found.id });
+  };
+  const onAttended = async () => {
+    try {
+      await set(true);
+      toast(text.outcomeSaved, () => set(false));
+    } catch (error) {
+      toast(messageOf(error));
+    }
+  };
+  const hasBegun = Date.parse(start_time) <= Date.now();
+  return (
+    <li>
+      <div>
+        <p>
+          <strong>
+            <DateTime at={start_time} show="time" />–<DateTime at={end_time_utc} show="time" />
+          </strong>{' '}
+          <a href={to(`cases/${found.id}`, { open: `appointment/${id}` })}>{found.reference}</a>
+        </p>
+        <small>{[location, adviser_email].filter(Boolean).join(' · ')}</small>
+      </div>
+      {outcome !== 'none' && <Badge tone={outcome === 'attended' ? 'good' : 'bad'}>{outcome}</Badge>}
+      {outcome === 'none' && join_url && (
+        <a class="button" href={join_url} target="_blank" rel="noreferrer">
+          {text.join}
+        </a>
+      )}
+      {outcome === 'none' && hasBegun && may('appointments:write') && (
+        <Button onClick={onAttended}>{text.attended}</Button>
+      )}
+    </li>
+  );
+}
+
+function OverdueInvoices() {
+  const found = useLoaded(
+    'today/invoices',
+    async (signal) => {
+      const [list, sums] = await Promise.all([
+        service.listInvoices({ overdue: true, sort: 'date_due', limit: MAX_ENTRIES, signal }),
+        service.sumInvoices({ signal }),
+      ]);
+      return { invoices: list.data, sum: sums.data.overdue };
+    },
+    ofRecords('invoice', 'payment'),
+  );
+  const sum = found.data?.sum;
+  return (
+    <Section
+      icon="invoice"
+      title={text.overdue}
+      aside={
+        sum && sum.count > 0 ? (
+          <small>
+            {text.overdueSum(sum.count)}, <Money amount={sum.outstanding} />
+          </small>
+        ) : null
+      }
+    >
+      <Loaded of={found}>
+        {({ invoices }) =>
+          invoices.length === 0 ? (
+            <EmptyState title={text.noOverdue} />
+          ) : (
+            <ul class="lines">
+              {invoices.map(({ id, invoice_number, outstanding, date_due, case: of }) => (
+                <li key={id}>
+                  <div>
+                    <p>
+                      <a href={to(`cases/${of.id}`, { open: `invoice/${id}` })}>{invoice_number}</a>{' '}
+                      <Money amount={outstanding} />
+                    </p>
+                    <small>
+                      {of.reference} · {text.dueOn} <DateTime at={date_due} show="date" />
+                    </small>
+                  </div>
+                  {may('invoices:write') && (
+                    <Button href={to(`cases/${of.id}`, { open: `invoice/${id}`, pay: '1' })}>{text.pay}</Button>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function FailedMessages() {
+  const found = useLoaded(
+    'today/messages',
+    async (signal) => (await service.listMessages({ state: 'failed', per_page: MAX_ENTRIES, signal })).data,
+    ofRecords('message', 'appointment'),
+  );
+  return (
+    <Section icon="message" title={text.messages}>
+      <Loaded of={found}>
+        {(messages) =>
+          messages.length === 0 ? (
+            <EmptyState title={text.noMessages} />
+          ) : (
+            <ul class="lines">
+              {messages.map(({ id, kind, channel, sent_to, attempts, last_error, due_at }) => (
+                <li key={id}>
+                  <div>
+                    <p>
+                      {text.kinds[kind]} ({text.channels[channel]}) {sent_to}
+                    </p>
+                    <small>
+                      <DateTime at={due_at} /> · {text.attempts(attempts)}
+                      {last_error && ` · ${last_error}`}
+                    </small>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function FailingWebhooks() {
+  const found = useLoaded(
+    'today/webhooks',
+    async (signal) =>
+      (await service.listWebhookEndpoints({ per_page: 200, signal })).data.filter(({ state }) => state === 'failing'),
+    ofRecords('webhook_endpoint'),
+  );
+  const resume = async (endpointId: string) => {
+    try {
+      await service.resumeWebhookEndpoint({ endpointId });
+      announce({ record: 'webhook_endpoint', caseId: null });
+      toast(text.resumed);
+    } catch (error) {
+      toast(messageOf(error));
+    }
+  };
+  return (
+    <Section icon="warning" title={text.webhooks}>
+      <Loaded of={found}>
+        {(endpoints) =>
+          endpoints.length === 0 ? (
+            <EmptyState title={text.noWebhooks} />
+          ) : (
+            <ul class="lines">
+              {endpoints.map(({ id, url, description, failing_since }) => (
+                <li key={id}>
+                  <div>
+                    <p>{description ?? url}</p>
+                    <small>
+                      {text.since} {failing_since && <DateTime at={failing_since} />}
+                    </small>
+                  </div>
+                  <Button onClick={() => resume(id)}>{text.resume}</Button>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}

@@ -45,6 +45,8 @@ export type Form = {
   /** Ends a conflict with the values that the person has chosen, and sends them. */
   resolve(values: Values): Promise<void>;
   discard(): void;
+  /** Does something else with the record, such as deleting it. Its faults appear like those of the form. */
+  run(work: () => Promise<void>): Promise<void>;
 };
 
 /** Creates a form when the component appears. What is typed is a draft until the write has succeeded. */
@@ -124,6 +126,14 @@ function createForm(options: () => FormOptions): Form {
       conflict.value = undefined;
       replace(chosen);
       await submit();
+    },
+    run: async (work) => {
+      try {
+        await work();
+        removeDraft(draftKey);
+      } catch (error) {
+        faults.value = faultsOf(error, Object.keys(values.value));
+      }
     },
     discard: () => {
       removeDraft(draftKey);

@@ -1,1 +1,137 @@
-export const CaseScreen = ({ params }: { params: Readonly<Record<string, string>> }) => <h1>{params.caseId}</h1>;
+import type { CaseOverview } from '@case-records/client';
+import { Button } from '../../components/button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { isZero } from '../../components/money.ts';
+import { Loaded } from '../../components/states.tsx';
+import { Badge, DateTime, Money } from '../../components/values.tsx';
+import { useKeys } from '../../navigation/keys.ts';
+import { go, place, withQuery } from '../../navigation/place.ts';
+import { service } from '../../service/client.ts';
+import { ofCase } from '../../service/following.ts';
+import { useLoaded } from '../../service/loading.ts';
+import { may } from '../../service/session.ts';
+import { text as casesText } from '../cases/texts.ts';
+import { personName } from '../person-name.ts';
+import { AddressBook } from './address-book.tsx';
+import { CasePanel } from './case-panel.tsx';
+import { text } from './texts.ts';
+import { Timeline } from './timeline.tsx';
+
+/** What can be added, with its key and the scope that it needs. */
+const ADDITIONS = [
+  { open: 'interaction/new', label: text.log, key: 'l', scope: 'interactions:write', icon: 'phone' },
+  { open: 'appointment/new', label: text.book, key: 'a', scope: 'appointments:write', icon: 'appointment' },
+  { open: 'invoice/new', label: text.newInvoice, key: 'i', scope: 'invoices:write', icon: 'invoice' },
+  { open: 'entry/new', label: text.addPerson, key: 'p', scope: 'address_book:write', icon: 'person' },
+] as const;
+
+export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Record<string, string>> }) {
+  const found = useLoaded(
+    `case/${caseId}`,
+    async (signal) => (await service.readCase({ caseId, signal })).data as CaseOverview,
+    ofCase(caseId),
+  );
+  const additions = ADDITIONS.filter(({ scope }) => may(scope));
+  useKeys(additions.map(({ key, label, open }) => ({ keys: key, label, run: () => go(withQuery({ open })) })));
+  const showsPeople = place.value.query.get('show') === 'people';
+  return (
+    <Loaded of={found} lines={10}>
+      {(overview) => (
+        <>
+          <CaseHeader overview={overview} />
+          {additions.length > 0 && (
+            <fieldset class="actions" aria-label={text.add}>
+              {additions.map(({ open, label, icon }) => (
+                <Button key={open} href={withQuery({ open })}>
+                  <Icon name={icon} /> {label}
+                </Button>
+              ))}
+            </fieldset>
+          )}
+          <nav class="tabs" aria-label={overview.reference}>
+            <a href={withQuery({ show: undefined })} aria-current={showsPeople ? undefined : 'page'}>
+              {text.timeline}
+            </a>
+            {may('address_book:read') && (
+              <a href={withQuery({ show: 'people' })} aria-current={showsPeople ? 'page' : undefined}>
+                {text.addressBook} {overview.counts.entries !== null && <small>{overview.counts.entries}</small>}
+              </a>
+            )}
+          </nav>
+          {showsPeople ? <AddressBook caseId={caseId} /> : <Timeline caseId={caseId} />}
+          <CasePanel overview={overview} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** What somebody who answers the phone must see first. */
+function CaseHeader({ overview }: { overview: CaseOverview }) {
+  const { reference, state, kind, customers, next_appointment, balance, opened_at, closed_at } = overview;
+  return (
+    <>
+      <header class="screen-header">
+        <h1>{reference}</h1>
+        {kind && <Badge>{kind}</Badge>}
+        <Badge tone={state === 'open' ? 'good' : 'neutral'}>{casesText.states[state]}</Badge>
+      </header>
+      <div class="facts">
+        <section aria-label={text.clients}>
+          <h2>{text.clients}</h2>
+          {customers.length === 0 && <p class="quiet">{text.noClients}</p>}
+          <ul>
+            {customers.map((customer) => (
+              <li key={customer.id}>
+                <strong>{personName(customer)}</strong>
+                {customer.phone && <a href={`tel:${customer.phone.replaceAll(' ', '')}`}>{customer.phone}</a>}
+                {customer.email && <a href={`mailto:${customer.email}`}>{customer.email}</a>}
+              </li>
+            ))}
+          </ul>
+        </section>
+        {overview.counts.appointments !== null && (
+          <section aria-label={text.nextAppointment}>
+            <h2>{text.nextAppointment}</h2>
+            {next_appointment ? (
+              <p>
+                <a class="big" href={withQuery({ open: `appointment/${next_appointment.id}` })}>
+                  <DateTime at={next_appointment.start_time} />
+                </a>
+                <small>{[next_appointment.location, next_appointment.adviser_email].filter(Boolean).join(' · ')}</small>
+              </p>
+            ) : (
+              <p class="quiet">{text.noAppointment}</p>
+            )}
+          </section>
+        )}
+        {balance && (
+          <section aria-label={text.balance}>
+            <h2>{text.balance}</h2>
+            {isZero(balance.outstanding) ? (
+              <p class="quiet">{text.nothingOpen}</p>
+            ) : (
+              <p>
+                <span class="big">
+                  <Money amount={balance.outstanding} />
+                </span>{' '}
+                {text.outstanding}
+                {!isZero(balance.overdue) && (
+                  <small class="bad">
+                    <Money amount={balance.overdue} /> {text.overdue}
+                  </small>
+                )}
+              </p>
+            )}
+          </section>
+        )}
+        <section aria-label={text.opened}>
+          <h2>{closed_at ? text.closed : text.opened}</h2>
+          <p>
+            <DateTime at={closed_at ?? opened_at} show="date" />
+          </p>
+        </section>
+      </div>
+    </>
+  );
+}

@@ -11,18 +11,16 @@ import { service } from '../../service/client.ts';
 import { ofRecords } from '../../service/following.ts';
 import { useEntries } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
+import { personName } from '../person-name.ts';
 import { NewCasePanel } from './new-case.tsx';
 import { text } from './texts.ts';
 
 const PAGE_SIZE = 50;
 const TONES: Readonly<Record<string, Tone>> = { open: 'good', closed: 'neutral', archived: 'neutral' };
 
-export const customerName = ({ title, first_names, last_name }: Case['customers'][number]): string =>
-  [title, first_names, last_name].filter(Boolean).join(' ');
-
 const COLUMNS: readonly Column<Case>[] = [
   { title: text.reference, cell: ({ id, reference }) => <a href={to(`cases/${id}`)}>{reference}</a> },
-  { title: text.clients, cell: ({ customers }) => customers.map(customerName).join(', ') || '–' },
+  { title: text.clients, cell: ({ customers }) => customers.map(personName).join(', ') || '–' },
   { title: text.kind, cell: ({ kind }) => kind ?? '–' },
   { title: text.state, cell: ({ state }) => <Badge tone={TONES[state] ?? 'neutral'}>{text.states[state]}</Badge> },
   { title: text.opened, cell: ({ opened_at }) => <DateTime at={opened_at} show="date" /> },
