@@ -19,10 +19,10 @@ export async function* readCsv<W extends string, Filters extends object>(
   columns: CsvColumns,
 ): AsyncGenerator<string> {
   const { company, db } = context;
-  const paths = ['id', 'customer_case_id', 'case.reference', ...columns, 'external_id', 'created_at', 'updated_at'].map(
-    (path) => path.split('.'),
-  );
-  let before = csvLine([...paths.map((path) => path.at(-1) ?? ''), 'time_zone']);
+  const own = [...columns, 'external_id', 'created_at', 'updated_at'].map((path) => path.split('.'));
+  const paths = [['id'], ['case', 'id'], ['case', 'reference'], ...own];
+  const names = ['id', 'customer_case_id', 'reference', ...own.map((path) => path.at(-1) ?? '')];
+  let before = csvLine([...names, 'time_zone']);
   for await (const json of readAllPages({ ...context, db: db.database }, request, PAGE_RECORDS)) {
     const records: unknown[] = JSON.parse(renderWallTimes(json), withExactNumbers);
     const lines = records.map((record) => csvLine([...paths.map((path) => cellAt(record, path)), company.timeZone]));
