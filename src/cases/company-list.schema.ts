@@ -1,5 +1,5 @@
 import { externalId } from '../kernel/external-ids/schema.ts';
-import { instant, uuid } from '../kernel/validation/schema-types.ts';
+import { instant, nullable, uuid } from '../kernel/validation/schema-types.ts';
 import { Type } from '../kernel/validation/type.ts';
 
 /** What the lists of the whole company have in common. */
@@ -29,7 +29,12 @@ export const COMPANY_FIELDS = {
   created_at: instant(),
   updated_at: instant(),
   case: Type.Object(
-    { id: uuid(), reference: Type.String({ examples: ['Smith, wills'] }) },
+    {
+      id: uuid(),
+      reference: nullable(
+        Type.String({ description: 'Null without the scope `cases:read` or `manage`.', examples: ['Smith, wills'] }),
+      ),
+    },
     { title: 'CaseOfRecord', additionalProperties: false },
   ),
 };
@@ -42,5 +47,5 @@ export const Csv = Type.String({
 });
 
 export const CSV_DESCRIPTION =
-  'The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an ' +
-  'apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body.';
+  'The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also ' +
+  'after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body.';

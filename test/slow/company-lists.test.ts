@@ -59,7 +59,7 @@ const valuesOf = (direction: 'asc' | 'desc', keyType: 'text' | 'timestamptz'): R
     ...{ zone: 'x', today: '2026-01-01', due_from: '-infinity', due_to: 'infinity' },
     ...{ show_items: true, show_cancelled_items: false },
     ...{ statuses: ['Paid', 'Not Paid'], types: ['phone', 'letter'], outcomes: ['none', 'cancelled'] },
-    ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1' },
+    ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1', reads_cases: true },
   };
 };
 

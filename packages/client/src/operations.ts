@@ -211,7 +211,8 @@ export type ExternalId = {
 
 export type CaseOfRecord = {
   id: string;
-  reference: string;
+  /** Null without the scope `cases:read` or `manage`. */
+  reference: string | null;
 };
 
 export type CompanyEntry = {
@@ -838,7 +839,7 @@ export type NextAppointment = {
 export type CaseBalance = {
   /** What can still be paid. */
   outstanding: number;
-  /** The part of it that was due before now. */
+  /** The part of it that was due before today in the time zone of the company. */
   overdue: number;
 };
 
@@ -2961,7 +2962,7 @@ export type Operations = {
     };
     answer: ListAddressBookEntriesEntry[];
   };
-  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportAddressBookEntries: {
     input: {
       /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
@@ -3129,7 +3130,7 @@ export type Operations = {
     };
     answer: ListInteractionsEntry[];
   };
-  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportInteractions: {
     input: {
       /** Kind of contact; case-sensitive. */
@@ -3362,7 +3363,7 @@ export type Operations = {
     };
     answer: SumInvoicesAnswer;
   };
-  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportInvoices: {
     input: {
       /** Only invoices with this status. */
@@ -3586,7 +3587,7 @@ export type Operations = {
     };
     answer: ListAppointmentsEntry[];
   };
-  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportAppointments: {
     input: {
       /** The current address of an adviser of the company. */
