@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { matches, wordsOf } from '../src/search/document.ts';
 import { fragmentOf } from '../src/search/fragment.ts';
-import { parseQuery } from '../src/search/query.ts';
+import { parseQuery, tsquery } from '../src/search/query.ts';
 import { fold } from '../src/search/words.ts';
 
 /** How texts and queries become words. */
@@ -157,6 +157,8 @@ test('a phone number is found by its last digits if at least four are typed, and
     assert.ok(isFound('call INV 07700 900001', typed), typed);
   }
   assert.ok(!isFound('Flat 12', '0001'), 'one digit is a whole word');
+  const asked = tsquery(parseQuery('0001', REGION), { company: 7, signs: ['own'], mode: 'prefix' });
+  assert.doesNotMatch(asked, /'7:1':\*/, 'one digit is a whole word in the index');
 });
 
 test('each of several phone numbers in a text is found', () => {
