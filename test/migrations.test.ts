@@ -131,7 +131,7 @@ test('people whose names have letters that are folded since migration 0043 are f
       ['email', `${email} >= 'oe' AND ${email} < 'of'`],
       ['tel_1', `tel_1 IS NOT NULL AND ${digits('tel_1')} AND ${name} >= 'oe' AND ${name} < 'of'`],
       ['tel_2', `tel_2 IS NOT NULL AND ${digits('tel_2')} AND ${name} >= 'oe' AND ${name} < 'of'`],
-    ]) {
+    ] as const) {
       const found = `SELECT id FROM people WHERE company_id = (SELECT company_id FROM people LIMIT 1) AND deleted_at IS NULL AND ${condition}`;
       const plan = await client.query(`EXPLAIN ${found}`);
       assert.match(JSON.stringify(plan.rows), new RegExp(`people_of_company_${index}\\b`));
