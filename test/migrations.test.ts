@@ -105,3 +105,41 @@ test('a database of a newer version is refused', () =>
     await migrate(connection, [migration(1, 'CREATE TABLE one ()'), migration(2, 'CREATE TABLE two ()')]);
     await assert.rejects(migrate(connection, [migration(1, 'CREATE TABLE one ()')]), /newer version/);
   }));
+
+test('people whose names have letters that are folded since migration 0043 are found by the indexes of lists', () =>
+  withDatabase(async (connection, client) => {
+    const migrations = await readMigrations();
+    await migrate(
+      connection,
+      migrations.filter(({ version }) => version < 43),
+    );
+    await client.query('SET session_replication_role = replica; SET enable_seqscan = off');
+    await client.query(
+      `INSERT INTO people (company_id, case_id, id, address_id, title, first_names, last_name, email, tel_1, tel_2,
+                           created_at, updated_at)
+       SELECT id, id, id, id, '', 'Þór', 'Œuvrard', 'œ@client.example', '1', '1', now(), now()
+         FROM (SELECT gen_random_uuid() AS id)`,
+    );
+    // What an interruption leaves.
+    await client.query('CREATE INDEX people_of_company_name_ccnew ON people (company_id)');
+    await migrate(connection, migrations);
+    const name = `(left(fold_text(left(last_name, 100) || ', ' || left(first_names, 100)), 200) COLLATE "C")`;
+    const email = `(left(fold_text(left(coalesce(email, ''), 254)), 254) COLLATE "C")`;
+    const digits = (phone: string) => `right(regexp_replace(left(${phone}, 100), '[^0-9]', '', 'g'), 9) = '1'`;
+    for (const [index, condition] of [
+      ['name', `${name} >= 'oeuvrard, thor' AND ${name} < 'of'`],
+      ['email', `${email} >= 'oe' AND ${email} < 'of'`],
+      ['tel_1', `tel_1 IS NOT NULL AND ${digits('tel_1')} AND ${name} >= 'oe' AND ${name} < 'of'`],
+      ['tel_2', `tel_2 IS NOT NULL AND ${digits('tel_2')} AND ${name} >= 'oe' AND ${name} < 'of'`],
+    ] as const) {
+      const found = `SELECT id FROM people WHERE company_id = (SELECT company_id FROM people LIMIT 1) AND deleted_at IS NULL AND ${condition}`;
+      const plan = await client.query(`EXPLAIN ${found}`);
+      assert.match(JSON.stringify(plan.rows), new RegExp(`people_of_company_${index}\\b`));
+      assert.equal((await client.query(found)).rowCount, 1, index);
+    }
+    const indexes = await client.query(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = 'people'::regclass AND NOT indisvalid
+       UNION SELECT relname FROM pg_class WHERE relname LIKE '%\\_cc%'`,
+    );
+    assert.deepEqual(indexes.rows, []);
+  }));

@@ -157,6 +157,8 @@ test('the command has the index of one company or of all built anew', async () =
   await index();
   const env = { DATABASE_URL: urlOf(app.connection) };
   const editions = () => app.sql('SELECT DISTINCT edition FROM search_progress');
+  const current = await editions();
+  assert.equal(current.length, 1);
   const one = await runCommand(env, 'search', 'rebuild', '--company', company.companyId, '--json');
   assert.deepEqual(JSON.parse(one.out), { companies: 1 });
   assert.equal((await editions()).length, 2);
@@ -164,7 +166,7 @@ test('the command has the index of one company or of all built anew', async () =
   assert.ok(JSON.parse(all.out).companies > 1);
   assert.deepEqual(await editions(), [{ edition: 0 }]);
   await index();
-  assert.deepEqual(await editions(), [{ edition: 1 }]);
+  assert.deepEqual(await editions(), current);
   assert.equal((await runCommand(env, 'search', 'rebuild', '--company', crypto.randomUUID())).code, 4);
 });
 

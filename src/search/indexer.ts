@@ -7,7 +7,7 @@ import { type Kind, listCaseDocuments, loadContexts, loadDocuments } from './doc
 import * as sql from './indexing.sql.ts';
 
 /** Raised whenever words are made in another way: all documents are then built anew, while the old ones are found. */
-const EDITION = 1;
+const EDITION = 2;
 // A change of a customer indexes all records of the case again, and a step has a minute.
 const MAX_EVENTS = 50;
 const MAX_BUILT_CASES = 50;

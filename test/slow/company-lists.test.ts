@@ -73,7 +73,7 @@ const valuesOf = (direction: 'asc' | 'desc', keyType: 'text' | 'timestamptz'): R
     ...{ show_items: true, show_cancelled_items: false },
     ...{ statuses: ['Paid', 'Not Paid'], types: ['phone', 'letter'], outcomes: ['none', 'cancelled'] },
     ...{ states: ['open', 'closed'], kind_id: '0'.repeat(32), responsible_adviser_id: '0'.repeat(32) },
-    ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1' },
+    ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1', reads_cases: true },
   };
 };
 

@@ -869,7 +869,7 @@ export type NextAppointment = {
 export type CaseBalance = {
   /** What can still be paid. */
   outstanding: number;
-  /** The part of it that was due before now. */
+  /** The part of it that was due before today in the time zone of the company. */
   overdue: number;
 };
 
@@ -3003,7 +3003,7 @@ export type Operations = {
     };
     answer: ListAddressBookEntriesEntry[];
   };
-  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportAddressBookEntries: {
     input: {
       /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
@@ -3171,7 +3171,7 @@ export type Operations = {
     };
     answer: ListInteractionsEntry[];
   };
-  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportInteractions: {
     input: {
       /** Kind of contact; case-sensitive. */
@@ -3404,7 +3404,7 @@ export type Operations = {
     };
     answer: SumInvoicesAnswer;
   };
-  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportInvoices: {
     input: {
       /** Only invoices with this status. */
@@ -3628,7 +3628,7 @@ export type Operations = {
     };
     answer: ListAppointmentsEntry[];
   };
-  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportAppointments: {
     input: {
       /** The current address of an adviser of the company. */
@@ -3988,7 +3988,7 @@ export type Operations = {
     };
     answer: FindCasesEntry[];
   };
-  /** Export the cases of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the cases of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportCases: {
     input: {
       /** Only cases of this kind. */

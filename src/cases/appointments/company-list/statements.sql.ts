@@ -1,6 +1,6 @@
 import { read } from '../../../kernel/sql/statement.ts';
 import { companyLists, isExternalId } from '../../company-list.sql.ts';
-import { companyAppointment, outcome, storedStates } from '../projection.sql.ts';
+import { APPOINTMENT_BYTES, companyAppointment, outcome, storedStates } from '../projection.sql.ts';
 
 export const companyAppointments = companyLists('appointments', {
   table: 'appointments',
@@ -27,7 +27,8 @@ export const companyAppointments = companyLists('appointments', {
   matches: ({ outcomes, adviser_id, external_id }) =>
     `${isExternalId('a', external_id)} AND (${outcome}) = ANY (${outcomes}) AND (${adviser_id} IS NULL OR a.adviser_id = ${adviser_id})`,
   joins: () => `CROSS JOIN ${storedStates()}`,
-  element: ({ zone }) => `${companyAppointment(zone)}::text`,
+  element: (input) => `${companyAppointment(input)}::text`,
+  bytes: () => APPOINTMENT_BYTES,
 });
 
 /** The adviser who has this address now. */

@@ -21,10 +21,10 @@ export const companyInteractions = companyLists('interactions', {
   },
   matches: ({ types, external_id }) => `i.type = ANY (${types}) AND ${isExternalId('i', external_id)}`,
   joins: () => joinDisplayType,
-  element: ({ zone }) =>
+  element: (input) =>
     jsonObjectText({
-      ...elementFields(zone),
+      ...elementFields(input.zone),
       when_utc: jsonUnescaped(isoTime('i.happened_at')),
-      ...companyFields('i'),
+      ...companyFields('i', input),
     }),
 });

@@ -51,15 +51,15 @@ export const companyInvoices = companyLists('invoices', {
     `${isExternalId('v', external_id)} AND ${status} = ANY (${statuses}) AND v.date_due >= ${due_from} AND v.date_due < ${due_to}`,
   joins: ({ show_items, show_cancelled_items }) =>
     `CROSS JOIN ${lateralStatus} CROSS JOIN ${lateralItems(show_cancelled_items, show_items)}`,
-  element: ({ zone, today }) =>
+  element: (input) =>
     jsonObjectText({
-      ...elementFields(wallTime('v.date_created', zone)),
+      ...elementFields(wallTime('v.date_created', input.zone)),
       ...sentFields,
       date_created_utc: jsonUnescaped(isoTime('v.date_created')),
       paid: jsonRaw('v.paid'),
       outstanding: jsonRaw(outstanding),
-      overdue: jsonRaw(isOverdue(today)),
-      ...companyFields('v'),
+      overdue: jsonRaw(isOverdue(input.today)),
+      ...companyFields('v', input),
     }),
   bytes: ({ show_items }) =>
     `${INVOICE_BYTES} + CASE WHEN ${show_items} THEN ${ITEM_BYTES} * ${itemCount('v')} ELSE 0 END`,
