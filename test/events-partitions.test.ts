@@ -289,6 +289,24 @@ test('a log that is in use is not held up: the partition is closed another time'
   assert.equal((await partitions()).length, count + 1);
 });
 
+test('closing a partition gives up soon if the log is in use, because writers wait behind it', async () => {
+  const reader = await connectClient(app.connection, 'test');
+  const closer = await connectClient(app.connection, 'test');
+  try {
+    await reader.query('BEGIN; SELECT count(*) FROM events');
+    await closer.query(`SET statement_timeout = '10s'`);
+    const { rows } = await closer.query('SELECT clock_timestamp() AS at');
+    await assert.rejects(closer.query('SELECT close_event_partition(0)'), { code: '55P03' });
+    const { rows: after } = await closer.query('SELECT clock_timestamp() AS at');
+    // It waits 300 ms. Without a limit of its own, the function would wait for 3 s.
+    const waitedMs = after[0].at - rows[0].at;
+    assert.ok(waitedMs < 2_000, `${waitedMs} ms`);
+  } finally {
+    await reader.end();
+    await closer.end();
+  }
+});
+
 test('a position that nobody foresaw has a partition, and following goes on', async () => {
   const other = await startApp();
   const company = await other.company();

@@ -44,7 +44,13 @@ type HealthOptions = {
  */
 export function health(
   app: FastifyInstance,
-  { findLastMigration, clock, requiredMigration = PREVIOUS_RELEASE_MIGRATION, isStarted, logStalledSeconds }: HealthOptions,
+  {
+    findLastMigration,
+    clock,
+    requiredMigration = PREVIOUS_RELEASE_MIGRATION,
+    isStarted,
+    logStalledSeconds,
+  }: HealthOptions,
 ): ReadinessCheck {
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
 
