@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
 import { type Migration, migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
+import { until, within } from './harness/until.ts';
 
 const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
 
@@ -39,6 +40,41 @@ test('ten concurrent processes migrate an empty database exactly once', () =>
       migrations.map(({ name }) => name),
     );
     assert.equal((await client.query('SELECT * FROM migrations')).rowCount, migrations.length);
+  }));
+
+test('a migration that waits for a long transaction holds up nobody, and is applied when the transaction ends', () =>
+  withDatabase(async (connection, client) => {
+    const first = migration(1, 'CREATE TABLE one (id int)');
+    await migrate(connection, [first]);
+    const reader = new pg.Client(connection);
+    await reader.connect();
+    try {
+      await reader.query('BEGIN; SELECT * FROM one');
+      let isApplied = false;
+      const migrating = migrate(connection, [first, migration(2, 'ALTER TABLE one ADD COLUMN name text')]).then(() => {
+        isApplied = true;
+      });
+      const isWaiting = async () =>
+        (await client.query(`SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)).rowCount === 1;
+      await until(isWaiting, 'the migration to wait', 5_000);
+      // The requests queue behind the migration until it lets them through.
+      await within(client.query('SELECT * FROM one'), 'a request behind the migration', 10_000);
+      assert.equal(isApplied, false);
+      await reader.query('COMMIT');
+      await migrating;
+      assert.deepEqual((await client.query('SELECT name FROM one')).rows, []);
+    } finally {
+      await reader.end();
+    }
+  }));
+
+test('no time limit of a role or a database ends a migration', () =>
+  withDatabase(async (connection) => {
+    const limited = { ...connection, options: '-c statement_timeout=50 -c transaction_timeout=60 -c lock_timeout=50' };
+    await migrate(limited, [
+      migration(1, 'SELECT pg_sleep(0.1)'),
+      migration(2, '-- outside of a transaction\nSELECT pg_sleep(0.1)'),
+    ]);
   }));
 
 test('a second run applies nothing', () =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
-import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
+import { type MigrationProgress, pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import {
   DataDirectoryInUse,
@@ -14,6 +14,12 @@ import {
 import { bundledDatabase, bundledSettings, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
 import { actUponRestore } from '../server/restored-database.ts';
 import type { Invocation } from './command.ts';
+import type { Terminal } from './terminal.ts';
+
+export const migrationProgress = ({ showProgress }: Terminal): MigrationProgress => ({
+  onMigration: (name) => showProgress(`Applying ${name} …`),
+  onWait: (name) => showProgress(`${name} waits for a transaction that uses its tables: see pg_stat_activity …`),
+});
 
 const START_TIMEOUT_MS = 30_000;
 const RETRY_INTERVAL_MS = 100;

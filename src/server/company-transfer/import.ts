@@ -52,13 +52,10 @@ export async function importCompany(owner: Connection, options: ImportOptions): 
 
 /** Locks of imports are (this number, a hash of the company). */
 const LOCK_CLASS = 7_226_003;
-const POSITIONS_LOCK = 7_226_004;
 const LOCK_TIMEOUT = '60s';
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Other companies take positions between reading the last one and setting it. */
 const SKIPPED_POSITIONS = 10_000;
-/** So many positions must be left at least in the partition that events go to: see migration 0024. */
-const MIN_POSITIONS_LEFT = 50_000_000_000;
 
 class Import {
   readonly #client: pg.Client;
@@ -189,21 +186,9 @@ class Import {
     throw new Difference(`${task.table} has ${count} rows, and ${expected} of them are in the file`);
   }
 
-  /** New events get positions after those of the file. Two imports must not set the sequence back. */
+  /** New events get positions after those of the file. */
   async #movePositionsBeyond(position: string): Promise<void> {
-    await this.#client.query('BEGIN');
-    await this.#client.query('SELECT pg_advisory_xact_lock($1)', [POSITIONS_LOCK]);
-    // The partition that events go to has an end, which is far away unless the file comes from a log with more partitions.
-    await this.#client.query(
-      `SELECT close_event_partition($1::bigint) FROM event_partitions()
-       HAVING max(until_position) < $1::bigint + ${SKIPPED_POSITIONS + MIN_POSITIONS_LEFT}`,
-      [position],
-    );
-    await this.#client.query(
-      `SELECT setval('event_positions', $1::bigint + ${SKIPPED_POSITIONS}) FROM event_positions WHERE last_value < $1::bigint`,
-      [position],
-    );
-    await this.#client.query('COMMIT');
+    await this.#client.query(`SELECT move_event_positions($1::bigint + ${SKIPPED_POSITIONS})`, [position]);
   }
 
   async #explainDifferences(work: () => Promise<number>): Promise<number> {
