@@ -1396,12 +1396,11 @@ SELECT 1 FROM appointments WHERE company_id = $1::uuid AND case_id = $2::uuid AN
 -- appointments.of_company_by_adviser_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.adviser_id = $9::uuid
        AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
        AND a.start_at < $6::timestamptz
-     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
     FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
@@ -1430,12 +1429,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_adviser_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.adviser_id = $9::uuid
        AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
        AND a.start_at >= $6::timestamptz
-     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
     FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
@@ -1464,12 +1462,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_external_id_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.external_id = $10::text
        AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
        AND a.start_at < $6::timestamptz
-     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
     FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
@@ -1498,12 +1495,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_external_id_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.external_id = $10::text
        AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
        AND a.start_at >= $6::timestamptz
-     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
     FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
@@ -1532,12 +1528,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_start_time_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (outcome) CROSS JOIN LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
-     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = b.outcome
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($8::text[])[1]
        AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
        AND a.start_at < $6::timestamptz
-     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($8::text[])[2]
+       AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
+       AND a.start_at < $6::timestamptz
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($8::text[])[3]
+       AND (a.start_at, a.id) > ($5::timestamptz, $4::uuid)
+       AND a.start_at < $6::timestamptz
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
     FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
@@ -1566,12 +1571,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_start_time_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (outcome) CROSS JOIN LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
-     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = b.outcome
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($8::text[])[1]
        AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
        AND a.start_at >= $6::timestamptz
-     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($8::text[])[2]
+       AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
+       AND a.start_at >= $6::timestamptz
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($8::text[])[3]
+       AND (a.start_at, a.id) < ($5::timestamptz, $4::uuid)
+       AND a.start_at >= $6::timestamptz
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
     FROM (SELECT * FROM scanned a WHERE ($10::text IS NULL OR a.external_id = $10::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($8::text[]) AND ($9::uuid IS NULL OR a.adviser_id = $9::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a

@@ -65,12 +65,21 @@ SELECT 1 FROM cases WHERE company_id = $1::uuid AND id = $2::uuid
 -- cases.of_company_by_adviser_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.responsible_adviser_id = $9::uuid
        AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
        AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.responsible_adviser_id = $9::uuid
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.responsible_adviser_id = $9::uuid
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -91,12 +100,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.responsible_adviser_id = $9::uuid
        AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
        AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.responsible_adviser_id = $9::uuid
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.responsible_adviser_id = $9::uuid
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -117,12 +135,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.responsible_adviser_id = $9::uuid
        AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
        AND c.updated_at < $6::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.responsible_adviser_id = $9::uuid
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.responsible_adviser_id = $9::uuid
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -143,12 +170,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.responsible_adviser_id = $9::uuid
        AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
        AND c.updated_at >= $6::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.responsible_adviser_id = $9::uuid
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.responsible_adviser_id = $9::uuid
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -169,12 +205,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_external_id_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
      WHERE c.company_id = $1::uuid AND true AND c.external_id = $10::text
        AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
        AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -195,12 +230,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_external_id_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
      WHERE c.company_id = $1::uuid AND true AND c.external_id = $10::text
        AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
        AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -221,12 +255,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.kind_id = $8::uuid
        AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
        AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.kind_id = $8::uuid
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.kind_id = $8::uuid
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -247,12 +290,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.kind_id = $8::uuid
        AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
        AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.kind_id = $8::uuid
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.kind_id = $8::uuid
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -273,12 +325,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.kind_id = $8::uuid
        AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
        AND c.updated_at < $6::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.kind_id = $8::uuid
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.kind_id = $8::uuid
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -299,12 +360,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND c.kind_id = $8::uuid
        AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
        AND c.updated_at >= $6::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND c.kind_id = $8::uuid
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND c.kind_id = $8::uuid
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -325,12 +395,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND true
        AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
        AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND true
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND true
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -351,12 +430,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND true
        AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
        AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND true
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND true
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -377,12 +465,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND true
        AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
        AND c.updated_at < $6::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND true
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND true
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -403,12 +500,21 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[1] AND true
        AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
        AND c.updated_at >= $6::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[2] AND true
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($7::text[])[3] AND true
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes

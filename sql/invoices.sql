@@ -473,13 +473,30 @@ SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id
 -- invoices.of_company_by_date_created_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_created AS sort_key FROM invoices v
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[1]
          AND (v.date_created, v.id) > ($5::timestamptz, $4::uuid)
          AND v.date_created < $6::timestamptz
-       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[2]
+         AND (v.date_created, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_created < $6::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[3]
+         AND (v.date_created, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_created < $6::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[4]
+         AND (v.date_created, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_created < $6::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
@@ -508,13 +525,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_created_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_created AS sort_key FROM invoices v
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[1]
          AND (v.date_created, v.id) < ($5::timestamptz, $4::uuid)
          AND v.date_created >= $6::timestamptz
-       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[2]
+         AND (v.date_created, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_created >= $6::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[3]
+         AND (v.date_created, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_created >= $6::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[4]
+         AND (v.date_created, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_created >= $6::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
@@ -543,13 +577,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_due_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[1]
          AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
          AND v.date_due < $6::timestamptz
-       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[2]
+         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_due < $6::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[3]
+         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_due < $6::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[4]
+         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
+         AND v.date_due < $6::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
@@ -578,13 +629,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_due_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[1]
          AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
          AND v.date_due >= $6::timestamptz
-       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[2]
+         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_due >= $6::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[3]
+         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_due >= $6::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($8::text[])[4]
+         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
+         AND v.date_due >= $6::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
@@ -613,12 +681,11 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_external_id_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
          AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
          AND v.date_due < $6::timestamptz
-       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
@@ -647,12 +714,11 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_external_id_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
          AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
          AND v.date_due >= $6::timestamptz
-       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
