@@ -333,12 +333,11 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_email_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
          AND ((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), p.id) > (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") < fold_text($7::text)
-       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") asc, p.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes
@@ -362,12 +361,11 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_email_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
          AND ((left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C"), p.id) < (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") >= fold_text($7::text)
-       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY (left(fold_text(left(coalesce(p.email, ''), 254)), 254) COLLATE "C") desc, p.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes
@@ -391,12 +389,11 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_external_id_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.external_id = $12::text
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes
@@ -420,12 +417,11 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_external_id_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.external_id = $12::text
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes
@@ -449,12 +445,11 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_name_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes
@@ -478,12 +473,11 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_name_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND true
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes
@@ -507,18 +501,16 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_phone_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_1 IS NOT NULL AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($10::text, 100), '[^0-9]', '', 'g'), 9)
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r UNION ALL
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) UNION ALL
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_2 IS NOT NULL AND right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($10::text, 100), '[^0-9]', '', 'g'), 9)
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) > (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") < fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") asc, p.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes
@@ -542,18 +534,16 @@ ORDER BY r.position), '') || '}' FROM relationships r WHERE r.company_id = p.com
 -- address_book.of_company_by_phone_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_1 IS NOT NULL AND right(regexp_replace(left(p.tel_1, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($10::text, 100), '[^0-9]', '', 'g'), 9)
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r UNION ALL
-    SELECT r.* FROM LATERAL (
-      SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) UNION ALL
+    (SELECT p.*, (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") AS sort_key FROM people p
        WHERE p.company_id = $1::uuid AND p.deleted_at IS NULL AND p.tel_2 IS NOT NULL AND right(regexp_replace(left(p.tel_2, 100), '[^0-9]', '', 'g'), 9) = right(regexp_replace(left($10::text, 100), '[^0-9]', '', 'g'), 9)
          AND ((left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C"), p.id) < (fold_text($6::text), $4::uuid)
          AND (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") >= fold_text($7::text)
-       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY (left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C") desc, p.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT p.*, row_number() OVER before AS n, sum(1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
 + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM relationships r WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id)) OVER before AS bytes

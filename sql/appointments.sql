@@ -1397,12 +1397,11 @@ SELECT 1 FROM appointments WHERE company_id = $1::uuid AND case_id = $2::uuid AN
 -- appointments.of_company_by_adviser_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.adviser_id = $10::uuid
        AND (a.start_at, a.id) > ($6::timestamptz, $4::uuid)
        AND a.start_at < $7::timestamptz
-     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(1200 + coalesce(octet_length(a.notes), 0) + coalesce(octet_length(a.location), 0)) OVER before AS bytes
     FROM (SELECT a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
@@ -1432,12 +1431,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_adviser_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.adviser_id = $10::uuid
        AND (a.start_at, a.id) < ($6::timestamptz, $4::uuid)
        AND a.start_at >= $7::timestamptz
-     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(1200 + coalesce(octet_length(a.notes), 0) + coalesce(octet_length(a.location), 0)) OVER before AS bytes
     FROM (SELECT a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
@@ -1467,12 +1465,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_external_id_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.external_id = $11::text
        AND (a.start_at, a.id) > ($6::timestamptz, $4::uuid)
        AND a.start_at < $7::timestamptz
-     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(1200 + coalesce(octet_length(a.notes), 0) + coalesce(octet_length(a.location), 0)) OVER before AS bytes
     FROM (SELECT a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
@@ -1502,12 +1499,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_external_id_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
      WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND a.external_id = $11::text
        AND (a.start_at, a.id) < ($6::timestamptz, $4::uuid)
        AND a.start_at >= $7::timestamptz
-     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(1200 + coalesce(octet_length(a.notes), 0) + coalesce(octet_length(a.location), 0)) OVER before AS bytes
     FROM (SELECT a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
@@ -1537,15 +1533,24 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_start_time_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($9::text[]) b (outcome) CROSS JOIN LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
-     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = b.outcome
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($9::text[])[1]
        AND (a.start_at, a.id) > ($6::timestamptz, $4::uuid)
        AND a.start_at < $7::timestamptz
-     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($9::text[])[2]
+       AND (a.start_at, a.id) > ($6::timestamptz, $4::uuid)
+       AND a.start_at < $7::timestamptz
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($9::text[])[3]
+       AND (a.start_at, a.id) > ($6::timestamptz, $4::uuid)
+       AND a.start_at < $7::timestamptz
+     ORDER BY a.start_at asc, a.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(1200 + coalesce(octet_length(a.notes), 0) + coalesce(octet_length(a.location), 0)) OVER before AS bytes
-    FROM (SELECT a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
+    FROM (SELECT DISTINCT ON (a.sort_key, a.id) a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key asc, a.id asc LIMIT $2::int + 1) a
   WINDOW before AS (ORDER BY a.sort_key asc, a.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -1572,15 +1577,24 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', a.id, 'custom
 -- appointments.of_company_by_start_time_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($9::text[]) b (outcome) CROSS JOIN LATERAL (
-    SELECT a.*, a.start_at AS sort_key FROM appointments a
-     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = b.outcome
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($9::text[])[1]
        AND (a.start_at, a.id) < ($6::timestamptz, $4::uuid)
        AND a.start_at >= $7::timestamptz
-     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($9::text[])[2]
+       AND (a.start_at, a.id) < ($6::timestamptz, $4::uuid)
+       AND a.start_at >= $7::timestamptz
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int) UNION ALL
+  (SELECT a.*, a.start_at AS sort_key FROM appointments a
+     WHERE a.company_id = $1::uuid AND a.deleted_at IS NULL AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ($9::text[])[3]
+       AND (a.start_at, a.id) < ($6::timestamptz, $4::uuid)
+       AND a.start_at >= $7::timestamptz
+     ORDER BY a.start_at desc, a.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT a.*, row_number() OVER before AS n, sum(1200 + coalesce(octet_length(a.notes), 0) + coalesce(octet_length(a.location), 0)) OVER before AS bytes
-    FROM (SELECT a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
+    FROM (SELECT DISTINCT ON (a.sort_key, a.id) a.* FROM scanned a WHERE ($11::text IS NULL OR a.external_id = $11::text) AND (CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END) = ANY ($9::text[]) AND ($10::uuid IS NULL OR a.adviser_id = $10::uuid) ORDER BY a.sort_key desc, a.id desc LIMIT $2::int + 1) a
   WINDOW before AS (ORDER BY a.sort_key desc, a.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)

@@ -66,16 +66,25 @@ SELECT 1 FROM cases WHERE company_id = $1::uuid AND id = $2::uuid
 -- cases.of_company_by_adviser_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $10::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
        AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
        AND c.opened_at < $7::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -92,16 +101,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $10::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
        AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
        AND c.opened_at >= $7::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -118,16 +136,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $10::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
        AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
        AND c.updated_at < $7::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -144,16 +171,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $10::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
        AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
        AND c.updated_at >= $7::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -170,12 +206,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_external_id_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
      WHERE c.company_id = $1::uuid AND true AND c.external_id = $11::text
        AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
        AND c.opened_at < $7::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -196,12 +231,11 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_external_id_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
      WHERE c.company_id = $1::uuid AND true AND c.external_id = $11::text
        AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
        AND c.opened_at >= $7::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
@@ -222,16 +256,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $9::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
        AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
        AND c.opened_at < $7::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -248,16 +291,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $9::uuid
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
        AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
        AND c.opened_at >= $7::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -274,16 +326,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $9::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
        AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
        AND c.updated_at < $7::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -300,16 +361,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $9::uuid
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
        AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
        AND c.updated_at >= $7::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -326,16 +396,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
        AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
        AND c.opened_at < $7::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -352,16 +431,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
        AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
        AND c.opened_at >= $7::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -378,16 +466,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
        AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
        AND c.updated_at < $7::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
@@ -404,16 +501,25 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($8::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
        AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
        AND c.updated_at >= $7::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
  AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (

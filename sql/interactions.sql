@@ -249,12 +249,11 @@ SELECT 1 FROM interactions WHERE company_id = $1::uuid AND case_id = $2::uuid AN
 -- interactions.of_company_by_external_id_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
        WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.external_id = $10::text
          AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
          AND i.happened_at < $7::timestamptz
-       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
       FROM (SELECT i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key asc, i.id asc LIMIT $2::int + 1) i
@@ -277,12 +276,11 @@ AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
 -- interactions.of_company_by_external_id_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
        WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.external_id = $10::text
          AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
          AND i.happened_at >= $7::timestamptz
-       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
       FROM (SELECT i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key desc, i.id desc LIMIT $2::int + 1) i
@@ -305,15 +303,44 @@ AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
 -- interactions.of_company_by_when_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($9::text[]) b (type) CROSS JOIN LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
-       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = b.type
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[1]
          AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
          AND i.happened_at < $7::timestamptz
-       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[2]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[3]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[4]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[5]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[6]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[7]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
-      FROM (SELECT i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key asc, i.id asc LIMIT $2::int + 1) i
+      FROM (SELECT DISTINCT ON (i.sort_key, i.id) i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key asc, i.id asc LIMIT $2::int + 1) i
     WINDOW before AS (ORDER BY i.sort_key asc, i.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -333,15 +360,44 @@ AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
 -- interactions.of_company_by_when_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($9::text[]) b (type) CROSS JOIN LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
-       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = b.type
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[1]
          AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
          AND i.happened_at >= $7::timestamptz
-       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[2]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[3]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[4]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[5]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[6]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[7]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
-      FROM (SELECT i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key desc, i.id desc LIMIT $2::int + 1) i
+      FROM (SELECT DISTINCT ON (i.sort_key, i.id) i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key desc, i.id desc LIMIT $2::int + 1) i
     WINDOW before AS (ORDER BY i.sort_key desc, i.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)

@@ -473,17 +473,34 @@ SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id
 -- invoices.of_company_by_date_created_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($9::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_created AS sort_key FROM invoices v
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
-       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_created < $7::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_created < $7::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_created < $7::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -509,17 +526,34 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_created_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($9::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_created AS sort_key FROM invoices v
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
-       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_created >= $7::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_created >= $7::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_created >= $7::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -545,17 +579,34 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_due_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($9::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
-       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -581,17 +632,34 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_due_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($9::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
-       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -617,12 +685,11 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_external_id_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND v.external_id = $12::text
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
-       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
@@ -652,12 +719,11 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_external_id_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND v.external_id = $12::text
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
-       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes

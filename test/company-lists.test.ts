@@ -7,6 +7,7 @@ import {
   appointment,
   invoice,
   nextOf,
+  pay,
   person,
   phoneCall,
   type Row,
@@ -296,6 +297,23 @@ test('interactions are filtered by type and by time, in the time zone of the com
   });
   const [row] = await ok(company.get('/interactions'));
   assert.equal(row.when, '2026-03-08 03:30:00');
+});
+
+test('without a filter a list has records of every type, status and outcome', async () => {
+  const { company } = await twoCompanies();
+  const types = ['phone', 'email', 'SMS', 'appointment', 'letter', 'video_conference', 'other'];
+  for (const type of types) await phoneCall(company, company.path, { type });
+  const listed = async (path: string, field: string) =>
+    (await ok(company.get(path))).map((row: Row) => row[field]).toSorted();
+  assert.deepEqual(await listed('/interactions', 'type'), types.toSorted());
+  const ids = [];
+  for (let i = 0; i < 4; i++) ids.push((await invoice(company, company.path, { total: 10, sub_total: 10 })).id);
+  await pay(company, company.path, ids[1], 4);
+  await pay(company, company.path, ids[2], 10);
+  await ok(company.post(`${company.path}/invoices/${ids[3]}/cancel`));
+  const statuses = ['Cancelled', 'Not Paid', 'Paid', 'Part Paid'];
+  for (const sort of ['date_due', 'date_created'])
+    assert.deepEqual(await listed(`/invoices?sort=${sort}`, 'status'), statuses);
 });
 
 test('a list of thousands is walked to its end in both directions', async () => {

@@ -23,12 +23,16 @@ type Walk<F extends Inputs> = {
   /** SQL: what the list is sorted by; records with the same key are sorted by their id. */
   key: string;
   keyType: KeyType;
-  /**
-   * Conditions that an index of the key serves. The records of all branches are merged. `each` is a table expression with
-   * a branch for each of its rows.
-   */
-  branches: (input: InputNames<F>) => readonly { each?: string; condition: string }[];
+  /** Conditions that an index of the key serves. The records of all branches are merged in its order. */
+  branches: (input: InputNames<F>) => readonly string[];
 };
+
+/**
+ * A branch for each value of an array with at most `count` values. A row per value, joined to the table, would read a page
+ * of each before they are sorted; branches are merged, and read one record more each than the page has of them.
+ */
+export const branchPerValue = (values: string, count: number, condition: (value: string) => string): string[] =>
+  Array.from({ length: count }, (_, i) => condition(`(${values})[${i + 1}]`));
 
 type CompanyListDeclaration<F extends Inputs, W extends string> = {
   table: string;
@@ -97,13 +101,12 @@ function pageSql<F extends Inputs, W extends string>(
   const [beyond, before] = direction === 'asc' ? ['>', '<'] : ['<', '>='];
   const order = (source: string, way: string = direction) => `${source}.sort_key ${way}, ${source}.id ${way}`;
   const records = branches(input).map(
-    ({ each, condition }) => `
-      SELECT r.* FROM ${each ? `${each} CROSS JOIN ` : ''}LATERAL (
-        SELECT ${alias}.*, ${key} AS sort_key FROM ${table} ${alias}
+    (condition) => `
+      (SELECT ${alias}.*, ${key} AS sort_key FROM ${table} ${alias}
          WHERE ${alias}.company_id = ${input.company_id} AND ${listed} AND ${condition}
            AND (${key}, ${alias}.id) ${beyond} (${bound('after_key')}, ${input.after_id})
            AND ${key} ${before} ${bound('until')}
-         ORDER BY ${key} ${direction}, ${alias}.id ${direction} LIMIT ${input.scan}) r`,
+         ORDER BY ${key} ${direction}, ${alias}.id ${direction} LIMIT ${input.scan})`,
   );
   const position = (from: string, condition: string) =>
     `SELECT e.sort_key, e.id FROM ${from} e WHERE ${condition} ORDER BY ${order('e', direction === 'asc' ? 'desc' : 'asc')} LIMIT 1`;

@@ -16,20 +16,20 @@ export const companyEntries = companyLists('address_book', {
   inputs: { name: 'text?', email: 'text?', phone: 'text?', tag: 'text?', external_id: 'text?' },
   listed: 'p.deleted_at IS NULL',
   walks: {
-    name: { key: name, keyType: 'text', branches: () => [{ condition: 'true' }] },
-    email: { key: email, keyType: 'text', branches: () => [{ condition: 'true' }] },
+    name: { key: name, keyType: 'text', branches: () => ['true'] },
+    email: { key: email, keyType: 'text', branches: () => ['true'] },
     phone: {
       key: name,
       keyType: 'text',
       branches: ({ phone }) => [
-        { condition: `p.tel_1 IS NOT NULL AND ${digits('p.tel_1')} = ${digits(phone)}` },
-        { condition: `p.tel_2 IS NOT NULL AND ${digits('p.tel_2')} = ${digits(phone)}` },
+        `p.tel_1 IS NOT NULL AND ${digits('p.tel_1')} = ${digits(phone)}`,
+        `p.tel_2 IS NOT NULL AND ${digits('p.tel_2')} = ${digits(phone)}`,
       ],
     },
     external_id: {
       key: name,
       keyType: 'text',
-      branches: ({ external_id }) => [{ condition: `p.external_id = ${external_id}` }],
+      branches: ({ external_id }) => [`p.external_id = ${external_id}`],
     },
   },
   matches: (

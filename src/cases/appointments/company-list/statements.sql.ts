@@ -1,5 +1,5 @@
 import { read } from '../../../kernel/sql/statement.ts';
-import { companyLists, isExternalId } from '../../company-list.sql.ts';
+import { branchPerValue, companyLists, isExternalId } from '../../company-list.sql.ts';
 import { APPOINTMENT_BYTES, companyAppointment, outcome, storedStates } from '../projection.sql.ts';
 
 export const companyAppointments = companyLists('appointments', {
@@ -11,17 +11,17 @@ export const companyAppointments = companyLists('appointments', {
     start_time: {
       key: 'a.start_at',
       keyType: 'timestamptz',
-      branches: ({ outcomes }) => [{ each: `unnest(${outcomes}) b (outcome)`, condition: `(${outcome}) = b.outcome` }],
+      branches: ({ outcomes }) => branchPerValue(outcomes, 3, (value) => `(${outcome}) = ${value}`),
     },
     adviser: {
       key: 'a.start_at',
       keyType: 'timestamptz',
-      branches: ({ adviser_id }) => [{ condition: `a.adviser_id = ${adviser_id}` }],
+      branches: ({ adviser_id }) => [`a.adviser_id = ${adviser_id}`],
     },
     external_id: {
       key: 'a.start_at',
       keyType: 'timestamptz',
-      branches: ({ external_id }) => [{ condition: `a.external_id = ${external_id}` }],
+      branches: ({ external_id }) => [`a.external_id = ${external_id}`],
     },
   },
   matches: ({ outcomes, adviser_id, external_id }) =>

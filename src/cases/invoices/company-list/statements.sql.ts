@@ -1,6 +1,6 @@
 import { isoTime, jsonObjectText, jsonRaw, jsonUnescaped, wallTime } from '../../../kernel/sql/json.ts';
 import { read } from '../../../kernel/sql/statement.ts';
-import { companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
+import { branchPerValue, companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
 import {
   elementFields,
   INVOICE_BYTES,
@@ -20,9 +20,8 @@ const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
 /** `today` is the start of the day in the company's zone. */
 const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND v.date_due < ${today})`;
 
-const ofStatuses = ({ statuses }: { statuses: string }) => [
-  { each: `unnest(${statuses}) b (status)`, condition: `${status} = b.status` },
-];
+const ofStatuses = ({ statuses }: { statuses: string }) =>
+  branchPerValue(statuses, 4, (value) => `${status} = ${value}`);
 
 export const companyInvoices = companyLists('invoices', {
   table: 'invoices',
@@ -44,7 +43,7 @@ export const companyInvoices = companyLists('invoices', {
     external_id: {
       key: 'v.date_due',
       keyType: 'timestamptz',
-      branches: ({ external_id }) => [{ condition: `v.external_id = ${external_id}` }],
+      branches: ({ external_id }) => [`v.external_id = ${external_id}`],
     },
   },
   matches: ({ statuses, due_from, due_to, external_id }) =>
