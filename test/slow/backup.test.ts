@@ -17,6 +17,7 @@ let folder: string;
 let first: string;
 let second: string;
 const times: Record<string, Temporal.Instant> = {};
+const LATER_SEGMENTS = 6;
 
 before(async () => {
   home = await temporaryDirectory();
@@ -82,6 +83,12 @@ test('a service makes a backup that is due, shows its age, and archives every ch
   });
   await write(service, first, 'one');
   await write(service, first, 'two');
+  const connection = (await findBundledPostgres(first)) ?? assert.fail();
+  // Later WAL without a transaction.
+  for (let segment = 0; segment < LATER_SEGMENTS; segment++) {
+    await query(connection, `SELECT pg_logical_emit_message(false, 'later', 'x') AS value`);
+    await query(connection, 'SELECT pg_switch_wal() AS value');
+  }
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   assert.match(metrics, /^backup_age_seconds \d/m);
   assert.equal(await service.stop(), 0, service.output.join('\n'));
@@ -98,8 +105,29 @@ test('a backup that is verified is good, and the copy is gone afterwards', async
   );
 });
 
+test('a signal during a verification stops the server of the copy', async () => {
+  const [name] = await backups();
+  const verifying = launch({ DATA_DIR: first }, 'backup', 'verify', join(folder, name as string));
+  const pid = await until(async () => {
+    const [trial = ''] = (await readdir(folder)).filter((entry) => entry.startsWith('.verify-'));
+    const content = await readFile(join(folder, trial, 'postgres/postmaster.pid'), 'utf8').catch(() => '');
+    return Number.parseInt(content, 10);
+  });
+  verifying.child.kill('SIGINT');
+  assert.equal(await verifying.ended(), 1, verifying.output.join('\n'));
+  assert.throws(() => process.kill(pid, 0), /ESRCH/);
+});
+
 test('a time between two changes has the first one only', async () => {
   await commandOutput({ DATA_DIR: second }, 'restore', folder, ...atTime('one'));
+  const wal = await readdir(join(second, 'postgres/pg_wal'));
+  const [archive = ''] = (await readdir(folder)).filter((name) => name.startsWith('wal-'));
+  const archived = (await readdir(join(folder, archive))).filter((name) => /^00000001[0-9A-F]{16}/.test(name));
+  const later = archived.sort().slice(-LATER_SEGMENTS + 1);
+  assert.deepEqual(
+    later.filter((name) => wal.includes(name.slice(0, 24))),
+    [],
+  );
   assert.deepEqual(await notesIn(second), ['one']);
 });
 
@@ -130,6 +158,16 @@ test('a restored service writes to the folder when it has taken it over, and eve
   assert.deepEqual(await restored(...atTime('two')), ['one', 'two']);
   const other = await runCommand({ DATA_DIR: first }, 'backup', 'create', folder);
   assert.match(other.err, /another installation, in .*second service/);
+});
+
+test('the database from before a restore cannot write where the restored one has gone on', async () => {
+  await commandOutput(settings(first), 'backup', 'take-over', folder);
+  const { err } = await runCommand({ DATA_DIR: first }, 'backup', 'create', folder);
+  assert.match(err, /that a restore made of this one \(timeline \d; this is 1\)/);
+  const refused = launch({ ...settings(first), BACKUP_SCHEDULE: 'off' });
+  assert.equal(await refused.ended(), 1, refused.output.join('\n'));
+  assert.match(refused.output.join('\n'), /that a restore made of this one/);
+  await commandOutput(settings(second), 'backup', 'take-over', folder);
 });
 
 test('WAL that cannot be read ends the restore with an error and leaves no database', async () => {
