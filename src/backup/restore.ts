@@ -166,6 +166,9 @@ async function writeWal(draft: string, name: string, content: Buffer, bytes = co
   try {
     await file.writeFile(content);
     await file.truncate(bytes);
+    // The server may have run already, as a user of its own.
+    const { uid, gid } = await stat(join(draft, 'pg_wal'));
+    await file.chown(uid, gid);
   } finally {
     await file.close();
   }

@@ -1,6 +1,7 @@
 import { readWatermark } from '../events/watermark.ts';
 import type { Database } from '../kernel/database/database.ts';
-import { countOf, DROPPED, type HeldJobs, heldJobs, inBatches } from '../kernel/jobs/held-jobs.ts';
+import { DROPPED } from '../kernel/jobs/held-jobs.sql.ts';
+import { countOf, type HeldJobs, heldJobs, inBatches } from '../kernel/jobs/held-jobs.ts';
 import { type Instant, toSql } from '../kernel/time/time.ts';
 import { fanOut } from './fan-out.sql.ts';
 import * as sql from './held.sql.ts';

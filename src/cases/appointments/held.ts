@@ -1,5 +1,6 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
-import { countOf, DROPPED, type HeldJobs, heldJobs, inBatches } from '../../kernel/jobs/held-jobs.ts';
+import { DROPPED } from '../../kernel/jobs/held-jobs.sql.ts';
+import { countOf, type HeldJobs, heldJobs, inBatches } from '../../kernel/jobs/held-jobs.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import * as sql from './held.sql.ts';
 

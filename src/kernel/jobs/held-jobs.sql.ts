@@ -8,6 +8,9 @@ import { read, write } from '../sql/statement.ts';
  */
 export const HELD_UNTIL = `'9999-01-01 00:00:00+00'::timestamptz`;
 
+/** Stored as the last error of a dropped job. It also tells a dropped meeting from one that failed, so it stays as it is. */
+export const DROPPED = 'Dropped by an operator after a restore or an import: it may have been done before.';
+
 /** SQL: whether the job is not held. For statements that end the back-off of a job. */
 export const isNotHeld = (alias: string) => `(${alias}.lease_until IS NULL OR ${alias}.lease_until < ${HELD_UNTIL})`;
 

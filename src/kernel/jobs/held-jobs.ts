@@ -27,9 +27,6 @@ export type HeldJobs = {
   drop(db: Database, filter: HeldFilter & BatchSize, now: Instant): Promise<number>;
 };
 
-/** Stored as the last error of a dropped job. It also tells a dropped meeting from one that failed, so it stays as it is. */
-export const DROPPED = 'Dropped by an operator after a restore or an import: it may have been done before.';
-
 export async function countOf(db: Executor, query: Query): Promise<number> {
   return (await db.queryFirst<{ count: number }>(query))?.count ?? 0;
 }

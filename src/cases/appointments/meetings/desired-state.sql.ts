@@ -1,5 +1,4 @@
-import { isHeld } from '../../../kernel/jobs/held-jobs.sql.ts';
-import { DROPPED } from '../../../kernel/jobs/held-jobs.ts';
+import { DROPPED, isHeld } from '../../../kernel/jobs/held-jobs.sql.ts';
 import { ofAppointment } from '../appointment-key.sql.ts';
 
 /**
