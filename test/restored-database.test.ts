@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { holdRestored } from '../src/server/restored-database.ts';
+import { HELD_JOBS, holdRestored } from '../src/server/restored-database.ts';
 import { startApp, type TestApp, type TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { commandOutput } from './harness/command-line.ts';
@@ -48,6 +48,21 @@ test('released messages are sent, dropped ones never', async () => {
   assert.deepEqual([message.state, message.last_error?.slice(0, 24)], ['failed', 'Dropped by an operator a']);
   const events = await ok(dropped.get('/events?types=message.failed'));
   assert.deepEqual([events[0].actor.type, events[0].record.id, events.length], ['operator', message.id, 1]);
+});
+
+test('messages beyond one batch are held, released and dropped', async () => {
+  const jobs = HELD_JOBS.find(({ kind }) => kind === 'messages') ?? assert.fail();
+  const company = await app.company();
+  const booked = [];
+  for (let count = 0; count < 5; count++) booked.push(await book(company, { email_confirmation: true }));
+  const now = app.clock.read();
+  const filter = { companyId: company.companyId, batchSize: 2 };
+  assert.equal(await jobs.hold(app.db, now, { batchSize: 2 }), 5);
+  assert.equal(await jobs.release(app.db, filter), 5);
+  assert.equal(await jobs.hold(app.db, now, { batchSize: 2 }), 5);
+  assert.equal(await jobs.drop(app.db, filter, now), 5);
+  assert.equal((await ok(company.get('/events?types=message.failed'))).length, 5);
+  for (const { path } of booked) assert.equal((await messages(company, path))[0].state, 'failed');
 });
 
 test('a message that was being sent at the time of the backup waits', async () => {
