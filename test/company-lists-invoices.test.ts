@@ -67,6 +67,22 @@ test('only invoices that can still be paid are overdue', async () => {
   assert.equal((await ok(company.get('/invoices?overdue=false'))).length, 4);
 });
 
+test('an invoice on which nothing is outstanding is neither open nor overdue', async () => {
+  const company = await app.company();
+  const free = {
+    sub_total: 0,
+    total: 0,
+    vat_amount: 0,
+    items: [{ description: 'Free', quantity: 1, rate: 0, amount: 0 }],
+  };
+  const { id } = await invoice(company, company.path, { ...due('2026-05-31'), ...free });
+  assert.deepEqual(await ok(company.get('/invoices?overdue=true')), []);
+  const [row] = await ok(company.get('/invoices'));
+  assert.deepEqual([row.id, row.overdue, row.outstanding], [id, false, 0]);
+  const { open, overdue } = await ok(company.get('/invoices/sums'));
+  assert.deepEqual([open.count, overdue.count], [0, 0]);
+});
+
 test('an invoice is overdue from the day after it was due, on the calendar of the company', async () => {
   const company = await app.company({ timeZone: 'Pacific/Auckland' });
   const { id } = await invoice(company, company.path, { date_due: '2026-06-02 00:00:00' });

@@ -65,6 +65,25 @@ test('all records of a case are found by its new reference and by its new custom
   assert.deepEqual(await search(company, 'freesia'), []);
 });
 
+test('the index is built anew if a kind of case gets another name, and not if it keeps its own', async () => {
+  const company = await app.company();
+  const { id: kind_id } = await ok(company.post('/manage/case-kinds', { name: 'Hyacinth' }));
+  const { id } = await ok(company.post('/manage/cases', { reference: 'By kind', kind_id }));
+  const call = await addInteraction(company, company.caseId, { notes: 'iris' });
+  await index();
+  assert.deepEqual(ids(await search(company, 'hyacinth')), [id]);
+  // A document that is lost shows whether the index was built anew.
+  await app.sql('DELETE FROM search_documents WHERE id = $1', [call]);
+  await ok(company.patch(`/manage/case-kinds/${kind_id}`, { name: 'Hyacinth' }));
+  await index();
+  assert.deepEqual(await search(company, 'iris'), []);
+  await ok(company.patch(`/manage/case-kinds/${kind_id}`, { name: 'Jasmine' }));
+  await index();
+  assert.deepEqual(ids(await search(company, 'jasmine')), [id]);
+  assert.deepEqual(await search(company, 'hyacinth'), []);
+  assert.deepEqual(ids(await search(company, 'iris')), [call]);
+});
+
 test('an index that is built anew has the same documents, and is complete only at its end', async () => {
   const company = await app.company();
   for (let i = 0; i < 60; i++) {

@@ -197,6 +197,8 @@ test('every fault of a request is named', async () => {
   const text = Buffer.from(cursor, 'base64url').toString();
   for (const [part, odd] of [
     [0, '2026-13-01T00:00:00.000000Z'],
+    [0, '2026-02-30T00:00:00.000000Z'],
+    [0, '0000-01-01T00:00:00.000000Z'],
     [0, 'infinity'],
     [1, '7'],
     [2, 'x'],

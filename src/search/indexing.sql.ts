@@ -64,13 +64,14 @@ export const changedRecords = read('search.changed_records', {
   inputs: { company_id: 'uuid', after: 'bigint', watermark: 'bigint', limit: 'int' },
   sql: (input) => `
     WITH e AS MATERIALIZED (
-      SELECT e.position, e.type, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id FROM events e
+      SELECT e.position, e.type, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id, e.before FROM events e
        WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.watermark}
        ORDER BY e.position LIMIT ${input.limit}
     )
     SELECT DISTINCT e.record, e.case_id, e.record_id, (SELECT max(position) FROM e)::text AS last_position,
            (SELECT count(*)::int FROM e) AS events,
-           (SELECT bool_or(e.type = 'case_kind.updated') FROM e) AS has_renamed_kind
+           EXISTS (SELECT FROM e JOIN case_kinds k ON k.company_id = ${input.company_id} AND k.id = e.record_id
+                    WHERE e.type = 'case_kind.updated' AND k.name <> e.before->>'name') AS has_renamed_kind
       FROM e`,
 });
 

@@ -74,7 +74,7 @@ const valuesOf = (direction: 'asc' | 'desc', keyType: 'text' | 'timestamptz'): R
   return {
     ...{ company_id: companies[0]?.id, limit: 50, scan: 51, after_key, after_id: '0'.repeat(32), until },
     ...{ zone: 'x', today: '2026-01-01', due_from: '-infinity', due_to: 'infinity' },
-    ...{ show_items: true, show_cancelled_items: false },
+    ...{ show_items: true, show_cancelled_items: false, only_outstanding: false },
     ...{ statuses: ['Paid', 'Not Paid'], types: ['phone', 'letter'], outcomes: ['none', 'cancelled'] },
     ...{ states: ['open', 'closed'], kind_id: '0'.repeat(32), responsible_adviser_id: '0'.repeat(32) },
     ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1', reads_cases: true },

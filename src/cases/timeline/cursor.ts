@@ -19,13 +19,18 @@ export const MAX_CURSOR_LENGTH = 200;
 export const encodeCursor = ({ at, kind, id, change }: TimelinePosition, { eventKey }: Company): string =>
   Buffer.from([at, kind, id, eventId(eventKey, change)].join(' ')).toString('base64url');
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+const TIME = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+/** `Date.parse` takes the 30th of February for a day in March. */
+const isTime = (text: string): boolean => {
+  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 19));
+};
 
 /** Returns undefined if the cursor is not one of this company. */
 export function decodeCursor(cursor: string, { eventKey }: Company): TimelinePosition | undefined {
   const [at = '', kind = '', id = '', event = ''] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const change = eventPosition(eventKey, event);
-  if (!TIME.test(at) || Number.isNaN(Date.parse(at)) || !/^[0-4]$/.test(kind) || !isUuid(id)) return undefined;
+  if (!isTime(at) || !/^[0-4]$/.test(kind) || !isUuid(id)) return undefined;
   if (change === undefined || change > START.change) return undefined;
   return { at, kind: Number(kind), id, change };
 }

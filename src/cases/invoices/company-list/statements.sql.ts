@@ -13,15 +13,16 @@ import {
   status,
 } from '../projection.sql.ts';
 
-/** The statuses of invoices that can still be paid. */
+/** The statuses of invoices that can still be paid, unless nothing is outstanding: a total may be zero or negative. */
 export const OPEN_STATUSES = ['Not Paid', 'Part Paid'] as const;
+const hasOutstanding = 'v.total > v.paid';
 const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
 
 /** `today` is the start of the day in the company's zone. */
-const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND v.date_due < ${today})`;
+const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND ${hasOutstanding} AND v.date_due < ${today})`;
 
-const ofStatuses = ({ statuses }: { statuses: string }) =>
-  branchPerValue(statuses, 4, (value) => `${status} = ${value}`);
+const ofStatuses = ({ statuses, only_outstanding }: { statuses: string; only_outstanding: string }) =>
+  branchPerValue(statuses, 4, (value) => `${status} = ${value} AND (NOT ${only_outstanding} OR ${hasOutstanding})`);
 
 export const companyInvoices = companyLists('invoices', {
   table: 'invoices',
@@ -32,6 +33,7 @@ export const companyInvoices = companyLists('invoices', {
     due_from: 'timestamptz',
     due_to: 'timestamptz',
     external_id: 'text?',
+    only_outstanding: 'boolean',
     today: 'timestamptz',
     show_items: 'boolean',
     show_cancelled_items: 'boolean',
@@ -76,9 +78,9 @@ export const sumOpenInvoices = read('invoices.sums_of_company', {
   pool: 'search',
   sql: (input) => `
     SELECT v.date_due < ${input.today} AS overdue, count(*)::int AS count,
-           sum(greatest(v.total - v.paid, 0.00))::text AS outstanding
+           sum(v.total - v.paid)::text AS outstanding
       FROM invoices v
-     WHERE v.company_id = ${input.company_id} AND ${status} = ANY (${input.statuses})
+     WHERE v.company_id = ${input.company_id} AND ${status} = ANY (${input.statuses}) AND ${hasOutstanding}
        AND v.date_due >= ${input.due_from} AND v.date_due < ${input.due_to}
      GROUP BY 1`,
 });

@@ -32,7 +32,7 @@ function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showI
   const { show_cancelled_items } = query.body;
   const sort = sortOf(query, '-date_due');
   const external_id = readText(query, 'external_id');
-  const { today, statuses, due, hasDue } = parseFilters(context, query);
+  const { today, statuses, due, hasDue, onlyOverdue } = parseFilters(context, query);
   const walk = external_id !== undefined ? 'external_id' : sort.endsWith('date_due') ? 'date_due' : 'date_created';
   return {
     name: 'invoices',
@@ -46,6 +46,7 @@ function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showI
       due_from: due[0],
       due_to: due[1],
       external_id,
+      only_outstanding: onlyOverdue,
       today,
       show_items: showItems,
       show_cancelled_items: isTrue(show_cancelled_items),
@@ -99,6 +100,7 @@ function parseFilters(context: Context, query: Form<InvoiceSumsQuery>) {
     today,
     statuses: onlyOverdue ? statuses.filter(isOpen) : statuses,
     due: timesBetween(from, onlyOverdue && (to === undefined || to > today) ? today : to),
+    onlyOverdue,
     hasDue: onlyOverdue || from !== undefined || to !== undefined,
   };
 }
