@@ -29,7 +29,7 @@ export const upgrade: ChaosTest = {
   async run({ seed, short, progress }: ChaosOptions): Promise<Results> {
     const results = emptyResults();
     const random = randomFrom(seed);
-    const rounds = Number(process.env.ROUNDS ?? (short ? 3 : 20));
+    const rounds = Number(process.env.ROUNDS ?? (short ? 1 : 20));
     const home = await temporaryDirectory();
     const original = join(home.path, 'original');
     const dataDir = join(home.path, 'data');
