@@ -67,6 +67,10 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   { module: 'events/{event-id,schema}.ts', usedBy: 'cases/timeline/*.ts' },
   // The overview of a case shows what is outstanding.
   { module: 'cases/invoices/projection.sql.ts', usedBy: 'company/cases/overview.sql.ts' },
+  // The list of cases is paged, filtered and exported as the lists of their records are.
+  { module: 'cases/{company-list,company-list-csv,list}.ts', usedBy: 'company/cases/company-list/verbs.ts' },
+  { module: 'cases/company-list.schema.ts', usedBy: 'company/cases/company-list/{routes,schema}.ts' },
+  { module: 'cases/company-list.sql.ts', usedBy: 'company/cases/company-list/statements.sql.ts' },
   // A case is created together with its customer.
   { module: 'company/customers/{schema,verbs,statements.sql}.ts', usedBy: 'company/cases/*.ts' },
   // The index of searches follows the event log.

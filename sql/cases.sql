@@ -62,6 +62,370 @@ AND true FOR NO KEY UPDATE;
 SELECT 1 FROM cases WHERE company_id = $1::uuid AND id = $2::uuid
    FOR NO KEY UPDATE;
 
+-- cases.of_company_by_adviser_opened_at_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_adviser_opened_at_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_adviser_updated_at_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_adviser_updated_at_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_external_id_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.external_id = $10::text
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_external_id_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.external_id = $10::text
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_kind_opened_at_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_kind_opened_at_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_kind_updated_at_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_kind_updated_at_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_opened_at_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.opened_at < $6::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_opened_at_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.opened_at >= $6::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_updated_at_asc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
+       AND c.updated_at < $6::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key desc, e.id desc LIMIT 1)
+  ) next ON true;
+
+-- cases.of_company_by_updated_at_desc (reads; pool: search)
+WITH scanned AS MATERIALIZED (
+  SELECT s.* FROM (
+  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
+    SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
+       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
+       AND c.updated_at >= $6::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+), found AS MATERIALIZED (
+  SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
+   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
+    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
+ AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+  WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
+), shown AS MATERIALIZED (
+  SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
+)
+SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text, ',' ORDER BY c.n), '') || ']') FROM shown c ) AS json,
+       to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
+    (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+    UNION ALL
+    (SELECT e.sort_key, e.id FROM scanned e WHERE NOT ((SELECT count(*) FROM found) > (SELECT count(*) FROM shown)) AND (SELECT count(*) FROM scanned) = $3::int ORDER BY e.sort_key asc, e.id asc LIMIT 1)
+  ) next ON true;
+
 -- cases.overview (reads; pool: list)
   SELECT json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'counts', json_build_object('entries', CASE WHEN $4::boolean THEN (SELECT count(*) FROM people x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END, 'interactions', CASE WHEN $5::boolean THEN (SELECT count(*) FROM interactions x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END, 'invoices', CASE WHEN $6::boolean THEN (SELECT count(*) FROM invoices x WHERE x.company_id = c.company_id AND x.case_id = c.id AND true) END, 'appointments', CASE WHEN $7::boolean THEN (SELECT count(*) FROM appointments x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END), 'next_appointment', CASE WHEN $7::boolean THEN (
 SELECT json_build_object('id', a.id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'location', a.location)

@@ -90,7 +90,8 @@ SELECT coalesce((SELECT json_agg(json_build_object('id', m.id, 'appointment_id',
   FROM appointments a WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.id = $3::uuid AND a.deleted_at IS NULL;
 
 -- messages.of_company (reads; pool: search)
-SELECT coalesce((SELECT json_agg(json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'due_at', to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', m.attempts, 'last_error', m.last_error) ORDER BY m.due_at DESC, m.id DESC) FROM (
+SELECT coalesce((SELECT json_agg(json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'channel', m.channel, 'kind', m.kind, 'state', CASE m.state WHEN 'sending' THEN 'scheduled' ELSE m.state END, 'due_at', to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', m.attempts, 'last_error', m.last_error, 'start', to_char(m.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'case', json_build_object('id', m.case_id, 'reference', (SELECT c.reference FROM cases c
+  WHERE $5::boolean AND c.company_id = m.company_id AND c.id = m.case_id))) ORDER BY m.due_at DESC, m.id DESC) FROM (
          SELECT * FROM messages
          WHERE company_id = $1::uuid AND ($2::text[] IS NULL OR state = ANY ($2::text[]))
           ORDER BY due_at DESC, id DESC LIMIT $3::int OFFSET $4::int) m), '[]')::text AS json,

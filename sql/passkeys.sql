@@ -10,15 +10,15 @@ SELECT p.company_id, p.user_id, p.id, p.public_key, p.counter::float8 AS counter
  WHERE p.credential_id = $1::bytea AND u.state = 'active';
 
 -- passkeys.insert (writes; pool: short)
-WITH p AS (
+WITH old AS (
+  SELECT u.* FROM users u WHERE u.company_id = $1::uuid AND u.id = $2::uuid FOR NO KEY UPDATE
+), p AS (
   INSERT INTO passkeys (company_id, id, user_id, name, credential_id, public_key, counter, transports, backed_up,
                         created_at)
   VALUES ($1::uuid, $3::uuid, $2::uuid, $6::text, $7::bytea,
           $8::bytea, $9::bigint, $10::text[], $11::boolean, $4::timestamptz)
   ON CONFLICT (credential_id) DO NOTHING
   RETURNING id
-), old AS (
-  SELECT u.* FROM users u WHERE u.company_id = $1::uuid AND u.id = $2::uuid FOR NO KEY UPDATE
 ), u AS (
   UPDATE users u SET updated_at = $4::timestamptz FROM old
    WHERE u.company_id = old.company_id AND u.id = old.id AND EXISTS (SELECT 1 FROM p)
@@ -45,10 +45,11 @@ WITH old_challenges AS MATERIALIZED (
 ) SELECT 1 FROM used;
 
 -- passkeys.remove (writes; pool: short)
-WITH p AS (
-  DELETE FROM passkeys p WHERE p.company_id = $1::uuid AND p.user_id = $2::uuid AND p.id = $3::uuid RETURNING p.id
-), old AS (
+WITH old AS (
   SELECT u.* FROM users u WHERE u.company_id = $1::uuid AND u.id = $2::uuid FOR NO KEY UPDATE
+), p AS (
+  DELETE FROM passkeys p USING old WHERE p.company_id = $1::uuid AND p.user_id = $2::uuid AND p.user_id = old.id AND p.id = $3::uuid
+  RETURNING p.id
 ), u AS (
   UPDATE users u SET updated_at = $4::timestamptz FROM old
    WHERE u.company_id = old.company_id AND u.id = old.id AND EXISTS (SELECT 1 FROM p)

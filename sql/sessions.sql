@@ -42,15 +42,19 @@ SELECT 1 FROM sessions s
 
 -- sessions.insert (writes; pool: short)
 WITH u AS (
-  SELECT u.* FROM users u
-   WHERE u.company_id = $1::uuid AND u.id = $2::uuid
-     AND CASE $8::text WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END FOR SHARE
+  SELECT u.* FROM users u JOIN companies c ON c.id = u.company_id
+   WHERE u.company_id = $1::uuid AND u.id = $2::uuid AND c.removal_started_at IS NULL
+     AND CASE $8::text WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END FOR SHARE OF u
 ), kept AS (
   SELECT s.id, row_number() OVER (ORDER BY s.created_at DESC, s.id DESC) AS place,
-         count(*) FILTER (WHERE s.ended_at IS NULL AND s.secret_sha256 IS DISTINCT FROM $7::bytea)
+         count(*) FILTER (WHERE s.ended_at IS NULL
+   AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
+   AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute'
+   AND s.created_at > $3::timestamptz - c.session_hours * interval '1 hour'
+   AND (s.purpose = 'full' OR s.created_at > $3::timestamptz - interval '1 hour') AND s.secret_sha256 IS DISTINCT FROM $7::bytea)
            OVER (ORDER BY s.created_at DESC, s.id DESC) AS live_place,
          s.created_at < $3::timestamptz - interval '30 days' AS is_old
-    FROM sessions s JOIN u ON u.company_id = s.company_id AND u.id = s.user_id
+    FROM sessions s JOIN u ON u.company_id = s.company_id AND u.id = s.user_id JOIN companies c ON c.id = u.company_id
 ), deleted AS (
   DELETE FROM sessions s USING kept
    WHERE s.company_id = $1::uuid AND s.id = kept.id
@@ -96,7 +100,7 @@ UPDATE sessions s SET last_seen_at = used.last_used_at
   FROM used WHERE s.company_id = used.company_id AND s.id = used.id;
 
 -- sessions.show_current (reads; pool: short)
-  SELECT json_build_object('id', u.id, 'email', u.email, 'name', u.name, 'role', u.role, 'adviser_id', u.adviser_id, 'state', u.state)::text AS user, json_build_object('id', c.id, 'name', c.name)::text AS company, u.role, s.purpose,
+  SELECT json_build_object('id', u.id, 'email', u.email, 'name', u.name, 'role', u.role, 'adviser_id', u.adviser_id, 'state', u.state)::text AS user, json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone)::text AS company, u.role, s.purpose,
          json_build_object('id', s.id, 'method', s.method, 'purpose', s.purpose, 'address', s.address, 'user_agent', s.user_agent, 'created_at', to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'last_seen_at', to_char(s.last_seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'expires_at', to_char(least(
 s.last_seen_at + c.session_idle_minutes * interval '1 minute',
 s.created_at + CASE s.purpose WHEN 'full' THEN c.session_hours * interval '1 hour' ELSE interval '1 hour' END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'current', s.id = s.id)::text AS session

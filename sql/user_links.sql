@@ -34,15 +34,16 @@ UPDATE user_links
  WHERE used_at IS NULL;
 
 -- user_links.find (reads; pool: short)
-SELECT l.company_id, l.id, l.kind, u.id AS user_id, u.name, u.sealed_secret
+SELECT l.company_id, l.id, l.kind, u.id AS user_id, u.name, u.sealed_secret, u.code_step,
+       $2::bytea = ANY (u.recovery_sha256s) AS has_recovery_code
   FROM user_links l JOIN users u ON u.company_id = l.company_id AND u.id = l.user_id
- WHERE l.secret_sha256 = $1::bytea AND l.used_at IS NULL AND l.expires_at > $2::timestamptz
+ WHERE l.secret_sha256 = $1::bytea AND l.used_at IS NULL AND l.expires_at > $3::timestamptz
    AND lower(u.email) = lower(l.email)
    AND u.state = CASE l.kind WHEN 'invitation' THEN 'invited' ELSE 'active' END;
 
 -- user_links.insert (writes; pool: short)
 WITH ended AS (
-  UPDATE user_links l SET expires_at = $7::timestamptz
+  UPDATE user_links l SET expires_at = l.created_at
    WHERE l.company_id = $1::uuid AND l.user_id = $3::uuid AND l.used_at IS NULL
      AND l.kind = $4::text AND l.expires_at > $7::timestamptz
 )
@@ -111,7 +112,7 @@ WITH used AS (
    WHERE l.company_id = $1::uuid AND l.id = $2::uuid AND l.used_at IS NULL AND l.expires_at > $3::timestamptz
   RETURNING l.company_id, l.user_id, l.kind, l.id
 ), others AS (
-  UPDATE user_links l SET expires_at = $3::timestamptz FROM used
+  UPDATE user_links l SET expires_at = l.created_at FROM used
    WHERE l.company_id = used.company_id AND l.user_id = used.user_id AND l.kind = used.kind AND l.id <> used.id
      AND l.used_at IS NULL AND l.expires_at > $3::timestamptz
 )

@@ -77,11 +77,8 @@ WITH old AS (
    WHERE u.company_id = $1::uuid AND u.id = $2::uuid AND u.state <> 'disabled' FOR NO KEY UPDATE
 ), passkeys_removed AS (
   DELETE FROM passkeys p USING old WHERE p.company_id = old.company_id AND p.user_id = old.id
-), sessions_ended AS (
-  UPDATE sessions s SET ended_at = $3::timestamptz FROM old
-   WHERE s.company_id = old.company_id AND s.user_id = old.id AND s.ended_at IS NULL
 ), links_ended AS (
-  UPDATE user_links l SET expires_at = $3::timestamptz FROM old
+  UPDATE user_links l SET expires_at = l.created_at FROM old
    WHERE l.company_id = old.company_id AND l.user_id = old.id AND l.expires_at > $3::timestamptz
 ), u AS (
   UPDATE users u

@@ -368,8 +368,29 @@ test('a client without a usable address or without credentials is refused when i
   for (const address of [undefined, '', 'records.example:8080', '127.0.0.1:8080', 'ftp://records.example']) {
     assert.throws(create({ baseUrl: address, token: 'cr_x' }), /TypeError: createClient: baseUrl must/);
   }
-  for (const credentials of [{}, { token: '' }, { clientId: 'x' }, { clientSecret: 'x' }]) {
+  for (const credentials of [{}, { token: '' }, { clientId: 'x' }, { clientSecret: 'x' }, { session: false }]) {
     assert.throws(create({ baseUrl, ...credentials }), /TypeError: createClient: token is missing/);
   }
   assert.ok(create({ baseUrl, clientId: 'x', clientSecret: 'y' })());
+});
+
+test('with a session the cookie of the browser is the only credential', async () => {
+  const sent: Headers[] = [];
+  const fetch: typeof globalThis.fetch = async (_url, { headers } = {}) => {
+    sent.push(new Headers(headers));
+    return new Response('{}');
+  };
+  for (const session of [true, 'background'] as const) {
+    await createClient({ baseUrl: 'https://records.example', session, fetch }).getSession();
+    await createClient({ baseUrl: 'https://records.example', session, fetch }).listCases();
+  }
+  assert.deepEqual(
+    sent.map((headers) => [headers.get('authorization'), headers.get('session-use')]),
+    [
+      [null, null],
+      [null, null],
+      [null, 'background'],
+      [null, 'background'],
+    ],
+  );
 });

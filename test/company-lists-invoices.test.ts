@@ -43,6 +43,18 @@ test('invoices are filtered by status, and the status follows payments and cance
   });
 });
 
+test('an invoice shows what an update must send again', async () => {
+  const { company } = await twoCompanies();
+  const { id } = await invoice(company, company.path, {});
+  const { sender_id, vat } = (await ok(company.get(`${company.path}/invoices/${id}/history`)))[0].after;
+  for (const shown of [
+    await ok(company.get(`${company.path}/invoices/${id}`)),
+    (await ok(company.get('/invoices')))[0],
+  ]) {
+    assert.deepEqual([shown.sender_id, shown.vat], [sender_id, vat]);
+  }
+});
+
 test('only invoices that can still be paid are overdue', async () => {
   const { company, ids } = await everyStatus();
   const overdue: Row[] = await ok(company.get('/invoices?overdue=true'));

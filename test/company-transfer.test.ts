@@ -13,10 +13,12 @@ import { holdRestored } from '../src/server/restored-database.ts';
 import { secretOwner } from '../src/webhooks/endpoints/secrets.ts';
 import { startApp, type TestApp } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
+import { Authenticator } from './harness/authenticator.ts';
 import { runCommand } from './harness/command-line.ts';
 import { fillCompany, rowsOf } from './harness/company-transfer.ts';
 import { caller } from './harness/http.ts';
 import { messageWorker, Recorder } from './harness/message-worker.ts';
+import { browserOf, codeAt, enrolWithPassword, PASSWORD } from './harness/people.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
 
@@ -98,6 +100,30 @@ test('a company in an empty database is equal to the one that was exported, tabl
   const [account] = await target.sql('SELECT adviser_id, sealed_secret FROM video_accounts');
   const owner = [company.companyId, account?.adviser_id];
   assert.equal(new SecretBox([TARGET_KEY]).open(account?.sealed_secret, owner), 's3cr3t-of-zoom');
+});
+
+test('people of a company that was imported sign in as before: with an app, and with a passkey', async () => {
+  const firm = await source.company();
+  const person = await enrolWithPassword(source, firm);
+  const host = 'localhost:8080';
+  const origin = `http://${host}`;
+  const device = new Authenticator();
+  const { options } = await ok(person.post('/account/passkeys/options', undefined, { host }));
+  const response = device.register(options, origin);
+  await ok(person.post('/account/passkeys', { name: 'Phone', response }, { host }));
+  const target = await openTarget();
+  const { code, err } = await run(target, 'import', await exported(firm.companyId, ...sealed), ...sealed);
+  assert.equal(code, 0, err);
+  const times = (app: TestApp) => app.sql('SELECT state, activated_at FROM users WHERE id = $1', [person.userId]);
+  assert.deepEqual(await times(target), await times(source));
+  target.clock.advance({ minutes: 1 });
+  const stranger = browserOf(target, undefined);
+  const body = { email: person.email, password: PASSWORD, code: codeAt(target, person.codeSecret) };
+  const byPassword = await ok(stranger.post('/sign-in/password', body));
+  const { options: challenge } = await ok(stranger.post('/sign-in/passkey/options', {}, { host }));
+  const answer = { response: device.signIn(challenge, origin) };
+  const byPasskey = await ok(stranger.post('/sign-in/passkey', answer, { host }));
+  assert.deepEqual([byPassword.user.id, byPasskey.user.id], [person.userId, person.userId]);
 });
 
 test('a company that was imported gets new events after the old ones, and a follower goes on', async () => {

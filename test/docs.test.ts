@@ -78,6 +78,37 @@ test('what the threat model and the limits point to is there', async () => {
   }
 });
 
+/** The requirements of levels 1 and 2 of ASVS 5.0.0, as the first and the last number of each section. */
+const REQUIREMENTS = [
+  ...['6.1.1-3', '6.2.1-12', '6.3.1-4', '6.4.1-4', '6.5.1-5', '6.6.1-3', '6.8.1-4'],
+  ...['7.1.1-3', '7.2.1-4', '7.3.1-2', '7.4.1-5', '7.5.1-2', '7.6.1-2'],
+];
+
+test('each requirement of ASVS has its row, with tests that exist or the reason why there is none', async () => {
+  const rows = tableUnder(await read('docs/threat-model.md'), '## OWASP ASVS');
+  const expected = REQUIREMENTS.flatMap((range) => {
+    const [, section = '', first = '', last = ''] = /^(.+)\.(\d+)-(\d+)$/.exec(range) ?? [];
+    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, i) => `${section}.${Number(first) + i}`);
+  });
+  const numbers = rows.map(([number = '']) => number);
+  assert.deepEqual(
+    numbers.filter((number) => !number.startsWith('3.')),
+    expected,
+  );
+  for (const [number = '', , how = '', shown = ''] of rows) {
+    const tests = [...shown.matchAll(/`([\w./-]+)` "([^"]+)"/g)];
+    assert.ok(tests.length > 0 !== how.startsWith('Not applicable:'), number);
+    for (const [, file = '', name = ''] of tests) {
+      const source = await read(`test/${file}`);
+      const names = [...source.matchAll(/^ *test\((['"`])(.+?)\1,/gm)].map(([, , found = '']) => found);
+      assert.ok(
+        names.some((found) => found.includes(name)),
+        `${number}: ${file} has no test "${name}"`,
+      );
+    }
+  }
+});
+
 test('every relative link leads somewhere', async () => {
   const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
   for await (const page of glob('docs/**/*.md', { cwd: fileURLToPath(ROOT) })) pages.push(page);

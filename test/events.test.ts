@@ -7,6 +7,7 @@ import { readMigrations } from '../src/kernel/schema/migrations.ts';
 import { SERVICE_ROLE } from '../src/postgres/bundled-postgres.ts';
 import { GRANTS, setUpDatabase } from '../src/server/database-setup.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
+import { assertNotFound } from './harness/assert.ts';
 import type { Answer } from './harness/http.ts';
 import { untilBlocked } from './harness/overlap.ts';
 
@@ -51,6 +52,21 @@ test('an event says who, when, what, in which request and in which case', async 
   const { before, after } = event as unknown as Record<'before' | 'after', Record<string, string>>;
   assert.deepEqual([before.type, before.notes], ['phone', 'before']);
   assert.deepEqual([after.type, after.notes], ['letter', 'after']);
+});
+
+test('one event is read by its id, by its own company only', async () => {
+  const company = await app.company();
+  await call(company);
+  const [event] = await calls(company);
+  assert.deepEqual(await read(company, `/events/${event?.id}`), event);
+  const stranger = await app.company();
+  for (const [caller, id] of [
+    [stranger, event?.id],
+    [company, eventId(Buffer.alloc(16), 1n)],
+    [company, 'evt_x'],
+  ] as const) {
+    assertNotFound(await caller.get(`/events/${id}`));
+  }
 });
 
 test('what a record became stays what it was, however often it is changed later', async () => {

@@ -114,6 +114,23 @@ test('the refusal of a scope says why', async () => {
   assert.match(problem.errors[0].message, /does not have/);
 });
 
+test('a token with manage grants the scopes of cases, which allow nothing more, and lets no one else read more', async () => {
+  const company = await app.company();
+  const manager = await company.withScopes('manage');
+  const { key, scopes } = await ok(manager.post(KEYS, { ...body, scopes: ['cases:read'] }));
+  assert.deepEqual(scopes, ['cases:read']);
+  const reader = caller(app.baseUrl, key);
+  await ok(reader.get('/manage/cases'));
+  assert.equal((await reader.patch(`/manage${company.path}`, { reference: 'x' })).status, 403);
+  assert.equal((await reader.get('/manage/company')).status, 403);
+  await ok(manager.post(KEYS, { ...body, scopes: ['cases:write'] }));
+  const client = await ok(company.post('/manage/clients', { name: 'site', scopes: ['cases:read'] }));
+  await ok(manager.post(`/manage/clients/${client.id}/rotate`));
+  await refused(manager.post(KEYS, { ...body, scopes: ['cases:read', 'events:read'] }), {
+    'scopes[1]': 'not_allowed',
+  });
+});
+
 test('an access token grants what it may do, and not what its client may', async () => {
   const company = await app.company();
   const client = await ok(company.post('/manage/clients', { name: 'site', scopes: ['manage', 'invoices:read'] }));

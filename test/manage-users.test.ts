@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { scopesOfRole } from '../src/company/credentials/users/roles.ts';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp } from './harness/app.ts';
-import { assertRefused, ok } from './harness/assert.ts';
+import { assertProblem, assertRefused, ok } from './harness/assert.ts';
+import { signIn } from './harness/people.ts';
 
 const app = await startApp();
 const company = await app.company();
@@ -54,6 +55,19 @@ test('an address that another company uses is not taken, so nobody learns of it'
   const sent = body();
   await ok(other.post('/manage/users', sent));
   await ok(company.post('/manage/users', sent));
+});
+
+test('an adviser opens a case and adds a customer, and reads what booking an appointment needs', async () => {
+  const adviser = await signIn(app, company, { role: 'adviser' });
+  const opened = await ok(adviser.post('/manage/cases', { reference: 'Opened by an adviser' }));
+  await ok(adviser.patch(`/manage/cases/${opened.id}`, { reference: 'Changed by an adviser' }));
+  const customers = `/manage/cases/${opened.id}/customers`;
+  await ok(adviser.post(customers, { first_name: 'Ann', last_name: 'Smith' }));
+  for (const path of ['advisers', 'case-kinds', 'customers', 'custom-tags']) await ok(adviser.get(`/manage/${path}`));
+  assertProblem(await adviser.post('/manage/case-kinds', { name: 'Wills' }), 403, 'insufficient_scope');
+  const reader = await signIn(app, company, { role: 'reader' });
+  await ok(reader.get(customers));
+  assertProblem(await reader.post(customers, { first_name: 'Ann', last_name: 'Smith' }), 403, 'insufficient_scope');
 });
 
 test('an adviser of another company is unknown', async () => {

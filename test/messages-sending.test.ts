@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OutgoingMessage } from '../src/cases/appointments/messages/message.ts';
+import { ok } from './harness/assert.ts';
 import { messageWorker } from './harness/message-worker.ts';
 import { app, book, fault, messages, post, REMINDER_DUE, worker } from './harness/messages-sending.ts';
 
@@ -247,6 +248,21 @@ test('the messages of a company come in pages, by state', async () => {
   assert.deepEqual([...new Set(sent.body.map(({ state }: { state: string }) => state))], ['sent']);
   assert.equal(sent.headers['x-total-count'], '3');
   assert.equal((await company.get('/messages?state=sending')).status, 400);
+});
+
+test('a message in the list of the company says of which case and of when it tells', async () => {
+  const company = await app.company();
+  const { path } = await book(company, { email_confirmation: true });
+  const { start_time } = await ok(company.get(path));
+  const reader = await company.withScopes('appointments:read');
+  for (const [caller, reference] of [
+    [company, (await ok(company.get(company.path))).reference],
+    [reader, null],
+  ] as const) {
+    const [message] = await ok(caller.get('/messages'));
+    assert.deepEqual(message.case, { id: company.caseId, reference });
+    assert.equal(message.start, start_time);
+  }
 });
 
 test('a message that was sent or failed can be sent again, about the appointment as it is now', async () => {

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { startApp } from './harness/app.ts';
 import { assertProblem, ok } from './harness/assert.ts';
 import { caller } from './harness/http.ts';
-import { browserOf, newSession, SAME_ORIGIN, SESSION_COOKIE, signIn } from './harness/people.ts';
+import { browserOf, newSession, type Person, SAME_ORIGIN, SESSION_COOKIE, signIn } from './harness/people.ts';
+import { until } from './harness/until.ts';
 
 const app = await startApp();
 const company = await app.company();
@@ -15,7 +16,7 @@ test('the session tells who is signed in, with the scopes of the role', async ()
   const reader = await signIn(app, company, { role: 'reader' });
   const { user, scopes, session, company: shown } = await ok(reader.get('/session'));
   assert.deepEqual([user.id, user.email, user.role], [reader.userId, reader.email, 'reader']);
-  assert.equal(shown.id, company.companyId);
+  assert.deepEqual([shown.id, shown.time_zone], [company.companyId, 'Europe/London']);
   assert.ok(scopes.includes('invoices:read') && !scopes.includes('invoices:write'));
   assert.deepEqual([session.id, session.current, session.purpose], [reader.sessionId, true, 'full']);
 });
@@ -37,6 +38,7 @@ const CROSS_ORIGIN: Record<string, Record<string, string | undefined>> = {
   'no page, but an address that was typed': { 'sec-fetch-site': 'none' },
   'a browser without fetch metadata, on another origin': { 'sec-fetch-site': undefined, origin: 'http://evil.example' },
   'a browser without fetch metadata, on another port': { 'sec-fetch-site': undefined, origin: 'http://127.0.0.1:1' },
+  'a site whose proxy passes Host: localhost on': { origin: 'https://records.example', host: 'localhost' },
   'a page without an origin': { 'sec-fetch-site': undefined, origin: 'null' },
   'something that names no origin': { 'sec-fetch-site': undefined },
 };
@@ -94,14 +96,23 @@ test('a session that only sets up factors may read itself and end, and nothing e
   await ok(person.delete('/session'));
 });
 
+/** Uses the session, and waits until that is stored. */
+async function useSession(person: Person): Promise<void> {
+  await ok(person.get('/session'));
+  const seen = [person.sessionId, app.clock.read().toString()];
+  const isStored = async () =>
+    (await app.sql('SELECT 1 FROM sessions WHERE id = $1 AND last_seen_at = $2', seen)).length > 0;
+  await until(isStored, 'the use of the session');
+}
+
 test('an idle session ends, at the time that the company has set', async () => {
   const firm = await app.company();
   await ok(firm.patch('/manage/company', { session_idle_minutes: 10 }));
   const person = await signIn(app, firm);
   app.clock.advance({ minutes: 9 });
-  await ok(person.get('/session'));
+  await useSession(person);
   app.clock.advance({ minutes: 9 });
-  await ok(person.get('/session'));
+  await useSession(person);
   app.clock.advance({ minutes: 11 });
   assertProblem(await person.get('/session'), 401, 'invalid_token');
 });
@@ -111,8 +122,8 @@ test('a session ends after some hours, however busy it is', async () => {
   await ok(firm.patch('/manage/company', { session_hours: 1 }));
   const person = await signIn(app, firm);
   for (let minutes = 0; minutes < 60; minutes += 20) {
-    await ok(person.get('/session'));
     app.clock.advance({ minutes: 20 });
+    if (minutes < 40) await useSession(person);
   }
   assertProblem(await person.get('/session'), 401, 'invalid_token');
 });
@@ -202,7 +213,7 @@ test('the sessions of a user are ended by those who manage users, and the histor
   assert.equal(events.at(-1)?.type, 'user.sessions_ended');
 });
 
-test('keys and users need a sign-in during the last five minutes; tokens do not', async () => {
+test('keys, users, webhooks and the settings of sessions need a sign-in during the last five minutes; tokens do not', async () => {
   const person = await signIn(app, company);
   app.clock.advance({ minutes: 5 });
   await ok(person.post('/manage/keys', { name: 'in time', scopes: ['invoices:read'] }));
@@ -216,11 +227,18 @@ test('keys and users need a sign-in during the last five minutes; tokens do not'
     ['PATCH', `/manage/users/${person.userId}`, { role: 'owner' }],
     ['POST', `/manage/users/${person.userId}/disable`],
     ['DELETE', `/manage/users/${person.userId}/sessions`],
+    ['POST', '/webhooks/endpoints', { url: 'https://company.example/', types: ['*'] }],
+    ['PATCH', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000', { url: 'https://company.example/' }],
+    ['POST', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/rotate'],
+    ['PUT', '/manage/advisers/0198c0de-0000-7000-8000-000000000000/video-account', { provider: 'zoom' }],
+    ['PATCH', '/manage/company', { session_idle_minutes: 120 }],
+    ['PATCH', '/manage/company', { name: 'Smith', session_hours: 24 }],
   ];
   for (const [method, path, body] of writes) {
     assertProblem(await person.send(method, path, body), 403, 'recent_sign_in_required', path);
   }
   await ok(person.get('/manage/users'));
+  await ok(person.patch('/manage/company', { phone_region: 'GB' }));
   await ok(person.post(list, { type: 'phone' }));
 });
 
@@ -238,6 +256,31 @@ test('a user has at most ten sessions: the oldest ends', async () => {
     [person.userId],
   );
   assert.equal(kept, 50);
+});
+
+test('sessions that have become idle do not count for the ten', async () => {
+  const person = await signIn(app, company);
+  for (let i = 0; i < 9; i++) {
+    app.clock.advance({ seconds: 1 });
+    await newSession(app, company, person);
+  }
+  for (let i = 0; i < 2; i++) {
+    app.clock.advance({ minutes: 20 });
+    await useSession(person);
+  }
+  for (let i = 0; i < 9; i++) await newSession(app, company, person);
+  app.clock.advance(CACHE);
+  await ok(person.get('/session'));
+});
+
+test('requests that a page makes without the person do not keep the session from ending', async () => {
+  const person = await signIn(app, company);
+  const background = { 'session-use': 'background' };
+  for (let minutes = 0; minutes < 30; minutes += 10) {
+    await ok(person.get('/events', background));
+    app.clock.advance({ minutes: 10 });
+  }
+  assertProblem(await person.get('/events', background), 401, 'invalid_token');
 });
 
 test('only a hash of the secret is stored', async () => {

@@ -111,6 +111,15 @@ test('another invitation replaces the first; a user who can sign in gets none', 
   assert.deepEqual([answer.status, answer.body.errors[0].field], [400, 'state']);
 });
 
+test('another invitation ends the session that the first one began', async () => {
+  const user = await invite();
+  const begun = browserOf(app, secretOf(cookiesOf(await use(linkOf(await mailedTo(user.email))))));
+  await ok(begun.get('/account'));
+  await ok(company.post(`/manage/users/${user.id}/invitation`));
+  app.clock.advance({ seconds: 2 });
+  assertProblem(await begun.get('/account'), 401, 'invalid_token');
+});
+
 test('an invitation is of no use once the user is disabled, and none is sent then', async () => {
   const user = await invite();
   const link = linkOf(await mailedTo(user.email));
@@ -246,14 +255,19 @@ test('reset factors: nothing of before works, and the person chooses anew', asyn
   assert.equal(reset?.actor.id, owner.userId);
 });
 
-test('a company sends at most 500 invitations in 24 hours', async () => {
+const insertLinks = (companyId: string, userId: string, kind: string, count: number) =>
+  app.sql(
+    `INSERT INTO user_links (company_id, id, user_id, kind, email, expires_at, state, due_at, created_at)
+     SELECT $1, gen_random_uuid(), $2, $4, 'x', $3, 'sent', $3, $3 FROM generate_series(1, $5)`,
+    [companyId, userId, app.clock.read().toString(), kind, count],
+  );
+
+test('a company sends at most 500 invitations in 24 hours, and links for recovery are not among them', async () => {
   const firm = await app.company();
   const user = await ok(firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' }));
-  await app.sql(
-    `INSERT INTO user_links (company_id, id, user_id, kind, email, expires_at, state, due_at, created_at)
-     SELECT $1, gen_random_uuid(), $2, 'invitation', 'x', $3, 'sent', $3, $3 FROM generate_series(1, 499)`,
-    [firm.companyId, user.id, app.clock.read().toString()],
-  );
+  await insertLinks(firm.companyId, user.id, 'recovery', 600);
+  await insertLinks(firm.companyId, user.id, 'invitation', 498);
+  await ok(firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' }));
   const answer = await firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' });
   assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 'invalid_state']);
 });
@@ -312,4 +326,14 @@ test('the page has a strict policy and no inline script', async () => {
     assert.equal((await stranger.get(`/${file}`)).status, 200, file);
   }
   assert.equal((await stranger.get('/sign-in/other.js')).status, 404);
+});
+
+test('the fields for passwords hide what is typed, and let password managers fill them', async () => {
+  const { text } = await stranger.get('/sign-in');
+  const fields = [...text.matchAll(/<input[^>]*autocomplete="(current|new)-password"[^>]*>/g)].map(([field]) => field);
+  assert.equal(fields.length, 3);
+  for (const field of fields) assert.match(field, /type="password"/);
+  assert.equal(text.match(/type="password"/g)?.length, fields.length);
+  const [, script = ''] = /src="(sign-in\/[^"]+)"/.exec(text) ?? [];
+  assert.doesNotMatch(text + (await stranger.get(`/${script}`)).text, /paste|oncopy|autocomplete="off"/);
 });

@@ -69,6 +69,7 @@ test('whatever is wrong, the answer is the same', async () => {
   for (const body of [
     { email: person.email, password: PASSWORD, code: '000000' },
     { email: person.email, password: `${PASSWORD} `, code: code() },
+    { email: person.email, password: PASSWORD.toUpperCase(), code: code() },
     { email: person.email, password: PASSWORD, code: 'aaaaaa-aaaaaa-aaaaaa-aaaaaa' },
     { email: person.email, password: PASSWORD, code: code(), company_id: '0198c0de-0000-7000-8000-000000000000' },
     { email: 'nobody@company.example', password: PASSWORD, code: code() },
@@ -114,6 +115,9 @@ test('a code of a minute ago or in a minute is refused', async () => {
 test('a recovery code replaces a lost app once, however it is typed', async () => {
   const person = await enrolWithPassword(app, company);
   const [first = ''] = person.recoveryCodes;
+  // Base 32: 24 characters have 120 bits.
+  for (const code of person.recoveryCodes) assert.match(code, /^[a-z2-7]{6}(-[a-z2-7]{6}){3}$/);
+  assert.equal(new Set(person.recoveryCodes).size, 10);
   const body = { email: person.email, password: PASSWORD, code: ` ${first.toUpperCase().replaceAll('-', ' ')}` };
   const signedIn = await stranger.post(PATH, body, from());
   assert.equal(signedIn.status, 200, signedIn.text);
@@ -173,6 +177,13 @@ test('a new password needs the current one, and ends the other sessions', async 
   const code = codeAt(app, person.codeSecret);
   assertProblem(await stranger.post(PATH, { ...body, code }, from()), 401, 'sign_in_failed');
   await ok(stranger.post(PATH, { ...body, code, password }, from()));
+});
+
+test('a password stays valid for years', async () => {
+  const person = await enrolWithPassword(app, company);
+  app.clock.advance({ hours: 24 * 365 * 10 });
+  const body = { email: person.email, password: PASSWORD, code: codeAt(app, person.codeSecret) };
+  await ok(stranger.post(PATH, body, from()));
 });
 
 test('factors are changed only within five minutes of the sign-in', async () => {

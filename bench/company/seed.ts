@@ -43,7 +43,7 @@ export async function seedLargeCompany(
   await client.query(`SET session_replication_role = replica; SET synchronous_commit = off; SET work_mem = '256MB'`);
   await createRandomFunctions(client);
   onStep('cases and customers');
-  await seedAdvisers(client, companies);
+  await seedAdvisersAndKinds(client, companies);
   await seedCases(client, companies, size.cases);
   await seedCustomers(client);
   onStep('address books');
@@ -59,7 +59,7 @@ export async function seedLargeCompany(
   await client.query('CHECKPOINT');
 }
 
-async function seedAdvisers(client: pg.Client, companies: SeededCompany[]): Promise<void> {
+async function seedAdvisersAndKinds(client: pg.Client, companies: SeededCompany[]): Promise<void> {
   for (const [i, { id }] of companies.entries()) {
     const n = `${i} * 1000 + s.n`;
     await client.query(
@@ -72,6 +72,11 @@ async function seedAdvisers(client: pg.Client, companies: SeededCompany[]): Prom
       `INSERT INTO custom_tags (company_id, tag, created_at)
        SELECT '${id}', tag, ${TODAY} FROM unnest('{vip-client,referrer,do-not-call}'::text[]) tag
            ON CONFLICT DO NOTHING`,
+    );
+    await client.query(
+      `INSERT INTO case_kinds (company_id, id, name, created_at, updated_at)
+       SELECT '${id}', ${idOf(TODAY, `${i} * 1000 + k.n`, 4)}, replace(matter, '_', ' '), ${TODAY}, ${TODAY}
+         FROM unnest('{${MATTERS.split(' ').join()}}'::text[]) WITH ORDINALITY k (matter, n)`,
     );
   }
 }
@@ -91,10 +96,20 @@ async function seedCases(client: pg.Client, companies: SeededCompany[], count: n
   await client.query(`CREATE UNIQUE INDEX ON ${CASES} (n)`);
   await client.query(`ANALYZE ${CASES}`);
   await client.query(
-    `INSERT INTO cases (company_id, id, reference, created_at, updated_at)
-     SELECT company_id, id, last_name || ', ' || ${pick(MATTERS, 'n', 15)} || ' ' || to_char(opened, 'YYYY/') ||
-            lpad(n::text, 6, '0'), opened, opened
-       FROM ${CASES} ORDER BY opened`,
+    `INSERT INTO cases (company_id, id, reference, kind_id, state, opened_at, closed_at, responsible_adviser_id,
+       created_at, updated_at)
+     SELECT company_id, id, last_name || ', ' || matter || ' ' || to_char(opened, 'YYYY/') || lpad(n::text, 6, '0'),
+            (SELECT k.id FROM case_kinds k WHERE k.company_id = c.company_id AND k.name = matter), state, opened,
+            CASE WHEN state <> 'open' THEN updated END,
+            a.ids[1 + floor(cardinality(a.ids) * ${draw('n', 17)})::int], opened, updated
+       FROM ${CASES} c
+       JOIN (SELECT company_id, array_agg(id ORDER BY email) AS ids FROM advisers GROUP BY company_id) a
+            USING (company_id),
+            LATERAL (SELECT ${pick(MATTERS, 'n', 15)} AS matter,
+                            opened + (${TODAY} - opened) * ${draw('n', 18)} AS updated,
+                            CASE WHEN opened > ${TODAY} - interval '1 year' THEN 'open'
+                                 ELSE ('{closed,closed,archived,open}'::text[])[1 + n % 4] END AS state) d
+      ORDER BY opened`,
   );
 }
 

@@ -21,16 +21,16 @@ export async function startSession(): Promise<void> {
   if (data.session.purpose === 'enrolment') return signInAgain();
   keepDraftsOf(data.user.id);
   signedIn.value = data;
-  company.value = { ...data.company, ...(await companySettings()) };
-}
-
-async function companySettings(): Promise<Omit<CompanySettings, 'id' | 'name'>> {
+  const { id, name, time_zone } = data.company;
+  company.value = { id, name, timeZone: time_zone, currency: null };
   if (may('manage')) {
-    const { data } = await service.getCompany();
-    return { timeZone: data.time_zone, currency: data.currency };
+    service.getCompany().then(
+      ({ data: { currency } }) => {
+        company.value = { ...company.value, currency };
+      },
+      () => {},
+    );
   }
-  const { data } = await service.sumInvoices();
-  return { timeZone: data.time_zone, currency: null };
 }
 
 /** Renews the end of the session, which every request moves. */

@@ -6,6 +6,13 @@ import { type CompanyListRequest, readAllPages } from './company-list.ts';
 /** Where the values of the columns are in a record, such as `data.last_name`. The last word is the header of the column. */
 export type CsvColumns = readonly string[];
 
+/** The columns of a record, between those that the records of all lists have. */
+export const recordColumns = (...columns: string[]): CsvColumns => [
+  ...['id', 'customer_case_id', 'case.reference'],
+  ...columns,
+  ...['external_id', 'created_at', 'updated_at'],
+];
+
 /** Few enough that a page of long records is held easily, and enough that a page costs more than a statement. */
 const PAGE_RECORDS = 250;
 
@@ -19,9 +26,7 @@ export async function* readCsv<W extends string, Filters extends object>(
   columns: CsvColumns,
 ): AsyncGenerator<string> {
   const { company, db } = context;
-  const paths = ['id', 'customer_case_id', 'case.reference', ...columns, 'external_id', 'created_at', 'updated_at'].map(
-    (path) => path.split('.'),
-  );
+  const paths = columns.map((path) => path.split('.'));
   let before = csvLine([...paths.map((path) => path.at(-1) ?? ''), 'time_zone']);
   for await (const json of readAllPages({ ...context, db: db.database }, request, PAGE_RECORDS)) {
     const records: unknown[] = JSON.parse(renderWallTimes(json), withExactNumbers);

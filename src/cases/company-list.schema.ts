@@ -1,5 +1,5 @@
 import { externalId } from '../kernel/external-ids/schema.ts';
-import { instant, uuid } from '../kernel/validation/schema-types.ts';
+import { instant, nullable, uuid } from '../kernel/validation/schema-types.ts';
 import { Type } from '../kernel/validation/type.ts';
 
 /** What the lists of the whole company have in common. */
@@ -29,7 +29,12 @@ export const COMPANY_FIELDS = {
   created_at: instant(),
   updated_at: instant(),
   case: Type.Object(
-    { id: uuid(), reference: Type.String({ examples: ['Smith, wills'] }) },
+    {
+      id: uuid(),
+      reference: nullable(
+        Type.String({ description: 'Null without the scope `cases:read` or `manage`.', examples: ['Smith, wills'] }),
+      ),
+    },
     { title: 'CaseOfRecord', additionalProperties: false },
   ),
 };

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type JsonResponse, registerOperation, type Services } from '../http/operation/operation.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { readForm } from '../kernel/validation/form.ts';
-import { EventList, EventQuery } from './schema.ts';
+import { Event, EventList, EventQuery } from './schema.ts';
 import { type EventPage, eventReader } from './verbs.ts';
 
 const tag = 'Events';
@@ -41,6 +41,21 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
     response: EventList,
     handle: (context, { caseId }, _form, request) =>
       pageAnswer(request, reader.ofCase(context, caseId, eventQuery(request))),
+  });
+
+  registerOperation(app, services, {
+    id: 'getEvent',
+    method: 'GET',
+    path: '/events/{eventId}',
+    access: 'events:read',
+    extension: true,
+    tag,
+    summary: 'Get an event',
+    description: 'One change of one record, with the record before and after it.',
+    params: { eventId: 'event' },
+    nonUuidParams: ['eventId'],
+    response: Event,
+    handle: (context, { eventId }) => reader.one(context, eventId),
   });
 
   for (const log of auditLogs) {

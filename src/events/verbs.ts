@@ -14,6 +14,7 @@ import { readWatermark } from './watermark.ts';
 export type EventPage = { json: string; next: string };
 
 type EventReader = {
+  one(context: Context, id: string): Promise<string>;
   ofCompany(context: Context, query: Form<EventQuery>): Promise<EventPage>;
   ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<EventPage>;
   ofRecord(context: Context, log: AuditLog, key: RecordKey, query: Form<EventQuery>): Promise<EventPage>;
@@ -29,6 +30,13 @@ export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
   const existsByRecord = new Map(auditLogs.map((log) => [log.record, sql.existsStatement(log)]));
 
   return {
+    async one({ db, company }, id) {
+      const position = eventPosition(company.eventKey, id);
+      if (position === undefined) throw notFound('event');
+      const json = await db.queryJson(statements.one({ company_id: company.id, position: String(position) }));
+      if (json === undefined) throw notFound('event');
+      return eventJson(company.eventKey, String(position), json);
+    },
     async ofCompany(context, query) {
       const { request, watermark } = await parseRequestAndWatermark(context, query, types);
       query.check();

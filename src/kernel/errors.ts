@@ -110,6 +110,12 @@ export class UnsupportedMediaTypeError extends CodedError {
 
 export class TooManyAttemptsError extends CodedError {
   readonly code = 'too_many_attempts';
+  readonly waitSeconds: number;
+
+  constructor(message: string, waitSeconds: number) {
+    super(message);
+    this.waitSeconds = waitSeconds;
+  }
 }
 
 export class RateLimitedError extends CodedError {

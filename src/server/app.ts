@@ -26,6 +26,7 @@ import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
 import { timelineRoutes } from '../cases/timeline/routes.ts';
+import { companyCaseRoutes } from '../company/cases/company-list/routes.ts';
 import { caseOverviewRoutes } from '../company/cases/overview.routes.ts';
 import { createAuthenticator } from '../company/credentials/authenticate.ts';
 import { recordLastUsed } from '../company/credentials/last-used.sql.ts';
@@ -191,7 +192,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const siteOf = siteFinder(publicUrl);
   authentication(app, {
     authenticate: createAuthenticator(db, clock, lastUsed),
-    authenticateSession: createSessionAuthenticator(db, clock, lastSeen),
+    authenticateSession: createSessionAuthenticator(db, clock),
+    onSessionUse: ({ companyId, id }) => lastSeen.record(companyId, id),
     siteOf,
     clock,
     failures: failedAttempts,
@@ -242,6 +244,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     meetingRoutes(cases, services);
     eventRoutes(cases, services, AUDIT_LOGS);
     caseOverviewRoutes(cases, services);
+    companyCaseRoutes(cases, services);
     timelineRoutes(cases, services);
   });
   await app.register(async (search) => searchRoutes(search, services));

@@ -81,6 +81,7 @@ export const MAKERS: Record<string, Maker> = {
     }
     return id;
   },
+  eventId: async (company) => found(company, '/events', '0'),
   adviserId: async (company) =>
     made(company, '/manage/advisers', { email: `${randomUUID()}@firm.example`, name: 'Further' }),
   kindId: async (company) => made(company, '/manage/case-kinds', { name: randomUUID() }),

@@ -6,6 +6,7 @@ import { companyEntries } from '../../src/cases/address-book/company-list/statem
 import { companyAppointments } from '../../src/cases/appointments/company-list/statements.sql.ts';
 import { companyInteractions } from '../../src/cases/interactions/company-list/statements.sql.ts';
 import { companyInvoices, sumOpenInvoices } from '../../src/cases/invoices/company-list/statements.sql.ts';
+import { companyCases } from '../../src/company/cases/company-list/statements.sql.ts';
 import type { PreparedStatement, Query } from '../../src/kernel/sql/statement.ts';
 
 /** Each list of a company walks its index, whatever the plan, in a database with large and small companies. */
@@ -40,6 +41,18 @@ const INDEXES: readonly (readonly [Walks, Record<string, RegExp>])[] = [
     },
   ],
   [
+    companyCases,
+    {
+      opened_at: /cases_of_company_opened/,
+      updated_at: /cases_of_company_updated/,
+      kind_opened_at: /cases_of_kind_opened/,
+      kind_updated_at: /cases_of_kind_updated/,
+      adviser_opened_at: /cases_of_adviser_opened/,
+      adviser_updated_at: /cases_of_adviser_updated/,
+      external_id: /cases_external_id/,
+    },
+  ],
+  [
     companyEntries,
     {
       name: /people_of_company_name/,
@@ -59,6 +72,7 @@ const valuesOf = (direction: 'asc' | 'desc', keyType: 'text' | 'timestamptz'): R
     ...{ zone: 'x', today: '2026-01-01', due_from: '-infinity', due_to: 'infinity' },
     ...{ show_items: true, show_cancelled_items: false },
     ...{ statuses: ['Paid', 'Not Paid'], types: ['phone', 'letter'], outcomes: ['none', 'cancelled'] },
+    ...{ states: ['open', 'closed'], kind_id: '0'.repeat(32), responsible_adviser_id: '0'.repeat(32) },
     ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1' },
   };
 };
@@ -93,7 +107,10 @@ for (const [walks, indexes] of INDEXES) {
         }
         if (walk === 'external_id') return;
         // The records come in the order of the index, so the walk ends with the page. Few records may also be sorted.
-        const scan = /-> {2}Limit[^\n]*\n\s*-> {2}Index Scan (Backward )?using \w+_(of_company|adviser)/.exec(generic);
+        const scan =
+          /-> {2}Limit[^\n]*\n\s*-> {2}Index Scan (Backward )?using \w+_(of_company|of_kind|of_adviser|adviser)/.exec(
+            generic,
+          );
         assert.ok(scan, generic);
         assert.equal(scan[1] !== undefined, direction === 'desc', generic);
       });

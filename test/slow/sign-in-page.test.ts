@@ -93,6 +93,29 @@ test('a person chooses a password and an app instead', { skip }, async () => {
   await page.waitFor(`${textOf('who')}.includes('(adviser)')`, 'the full session');
 });
 
+test('after the sign-in the page leads back, and never to another place', { skip }, async () => {
+  const page = await newPage();
+  await addAuthenticator(page);
+  await page.open(await invite());
+  await page.waitFor(isShown('with-link'), 'the link');
+  await click(page, '#link-form button');
+  await page.waitFor(isShown('signed-in'), 'the session');
+  await click(page, '#passkey-form button');
+  await page.waitFor(`${textOf('who')}.includes('(adviser)')`, 'the full session');
+  for (const next of [
+    ...['https://evil.example/', '//evil.example/', '/\\evil.example/', '\\\\evil.example', 'javascript:alert(1)'],
+    ...[`${site}.evil.example/`, `${site.replace('://', '://evil@')}:1/`, 'data:text/html,x', 'http://[', ''],
+  ]) {
+    await page.open(`${site}/sign-in?next=${encodeURIComponent(next)}`);
+    await page.waitFor(isShown('signed-in'), `the account instead of ${next}`);
+    assert.equal(await page.evaluate('location.pathname + document.getElementById("continue").hidden'), '/sign-intrue');
+  }
+  await page.open(`${site}/sign-in?again&next=${encodeURIComponent('/healthz?a=1#b')}`);
+  await page.waitFor(isShown('signed-out'), 'the form, for a person who has signed in');
+  await click(page, '#use-passkey');
+  await page.waitFor(`location.href === '${site}/healthz?a=1#b'`, 'the page that asked for the sign-in');
+});
+
 test('a page of another origin cannot use the session: neither a form, nor a script, nor a frame', {
   skip,
 }, async () => {

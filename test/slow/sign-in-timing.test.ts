@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
 import { startApp } from '../harness/app.ts';
-import { browserOf, enrolWithPassword } from '../harness/people.ts';
+import { browserOf, enrolWithPassword, PASSWORD, signIn } from '../harness/people.ts';
 
-/** The time of an answer must not tell whether an address has an account. */
+/** The time of an answer must not tell whether an address has an account, nor whether the password was right. */
 
-const ROUNDS = 150;
+const ROUNDS = 100;
 const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), trustedProxies: ['127.0.0.1'] });
 const company = await app.company();
 const stranger = browserOf(app, undefined);
@@ -35,26 +35,44 @@ function shareOfSlower(known: readonly number[], unknown: readonly number[]): nu
 /** Four standard deviations of the share for this many rounds, if there is no difference. */
 const TOLERANCE = 4 * Math.sqrt((2 * ROUNDS + 1) / (12 * ROUNDS * ROUNDS));
 
-async function measure(path: string, bodyOf: (email: string) => object): Promise<number> {
-  const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
-  for (let i = 0; i < ROUNDS; i++) {
-    // Delays must not make both answers fast.
+type Kind = { name: string; body: (round: number) => object };
+
+/** Returns for each kind after the first in which share of the pairs it is slower than the first. */
+async function measure(path: string, kinds: readonly Kind[]): Promise<number[]> {
+  const times = kinds.map((): number[] => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    // Delays must not make the answers fast.
     app.clock.advance({ minutes: 61 });
-    const emails = { known: person.email, unknown: `nobody-${i}@company.example` };
-    for (const kind of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
-      times[kind].push(await timeOf(path, bodyOf(emails[kind])));
+    for (let i = 0; i < kinds.length; i++) {
+      const kind = (i + round) % kinds.length;
+      times[kind]?.push(await timeOf(path, kinds[kind]?.body(round) ?? {}));
     }
   }
-  return shareOfSlower(times.known, times.unknown);
+  const [first = [], ...others] = times;
+  return others.map((other) => shareOfSlower(other, first));
 }
 
-for (const [path, bodyOf] of [
-  ['/sign-in/password', (email: string) => ({ email, password: 'a wrong password', code: '000000' })],
-  ['/sign-in/recovery', (email: string) => ({ email })],
-] as const) {
-  test(`${path} takes as long for an address without an account`, async (t) => {
-    const share = await measure(path, bodyOf);
-    t.diagnostic(`known addresses are slower in ${(share * 100).toFixed(1)} % of the pairs`);
-    assert.ok(Math.abs(share - 0.5) < TOLERANCE, `${share} differs from 0.5 by more than ${TOLERANCE}`);
+const onlyPasskey = await signIn(app, company);
+const wrong = { password: 'a wrong password', code: 'aaaaaa-aaaaaa-aaaaaa-aaaaaa' };
+const CASES: Record<string, readonly Kind[]> = {
+  '/sign-in/password': [
+    { name: 'no account', body: (round) => ({ ...wrong, email: `nobody-${round}@company.example` }) },
+    { name: 'an account', body: () => ({ ...wrong, email: person.email }) },
+    { name: 'an account without a password', body: () => ({ ...wrong, email: onlyPasskey.email }) },
+    { name: 'the right password', body: () => ({ ...wrong, email: person.email, password: PASSWORD }) },
+  ],
+  '/sign-in/recovery': [
+    { name: 'no account', body: (round) => ({ email: `nobody-${round}@company.example` }) },
+    { name: 'an account', body: () => ({ email: person.email }) },
+  ],
+};
+
+for (const [path, kinds] of Object.entries(CASES)) {
+  test(`${path} takes as long whatever is wrong`, async (t) => {
+    for (const [i, share] of (await measure(path, kinds)).entries()) {
+      const what = kinds[i + 1]?.name;
+      t.diagnostic(`${what} is slower than ${kinds[0]?.name} in ${(share * 100).toFixed(1)} % of the pairs`);
+      assert.ok(Math.abs(share - 0.5) < TOLERANCE, `${what}: ${share} differs from 0.5 by more than ${TOLERANCE}`);
+    }
   });
 }

@@ -9,11 +9,11 @@ import { InvoiceFormPanel } from './invoice-form.tsx';
 
 export type PanelProps = { overview: CaseOverview; onClose: () => void };
 
-/** The panel that the address names: `open=interaction/new`, `open=invoice/<id>/edit`, `open=change/<record>/<id>/<event>`. */
+/** The panel that the address names: `open=interaction/new`, `open=invoice/<id>/edit`, `open=change/<event>`. */
 export function CasePanel({ overview }: { overview: CaseOverview }) {
   const open = place.value.query.get('open');
   if (open === null) return null;
-  const [kind = '', id = '', part = '', event = ''] = open.split('/');
+  const [kind = '', id = '', part = ''] = open.split('/');
   const onClose = () => go(withQuery({ open: undefined }));
   const common = { overview, onClose, key: open };
   const recordId = id === 'new' ? undefined : id;
@@ -31,7 +31,7 @@ export function CasePanel({ overview }: { overview: CaseOverview }) {
     case 'entry':
       return <EntryPanel {...common} id={recordId} />;
     case 'change':
-      return <ChangePanel {...common} record={id} id={part} event={event} />;
+      return <ChangePanel onClose={onClose} eventId={id} key={open} />;
     default:
       return null;
   }

@@ -133,7 +133,6 @@ export const text = {
   before: 'Before',
   after: 'After',
   field: 'Field',
-  noDetails: 'The details of this change are not shown.',
   systemActor: 'the service',
   operatorActor: 'the operator',
 };

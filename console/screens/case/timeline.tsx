@@ -73,11 +73,19 @@ export function Timeline({ caseId }: { caseId: string }) {
 
 const idOf = (entry: TimelineEntry): string => entry[entry.kind]?.id ?? '';
 
-type LineProps = { icon: string; at: string; title: ComponentChildren; open: string; children?: ComponentChildren };
+type LineProps = {
+  icon: string;
+  at: string;
+  title: ComponentChildren;
+  open: string;
+  /** Changes follow from what stands beside them, so they are less prominent. */
+  isQuiet?: boolean;
+  children?: ComponentChildren;
+};
 
 /** The title is the link of the whole line. */
-const Line = ({ icon, at, title, open, children }: LineProps) => (
-  <li>
+const Line = ({ icon, at, title, open, isQuiet, children }: LineProps) => (
+  <li class={isQuiet ? 'quiet-line' : undefined}>
     <span class="mark">
       <Icon name={icon} />
     </span>
@@ -154,13 +162,14 @@ function Entry({ entry: { at, interaction, appointment, invoice, payment, change
     );
   }
   if (change) {
-    const { record, id } = change;
+    const { id } = change;
     return (
       <Line
         icon="change"
         at={at}
         title={text.changedBy(changeName(change.type), actorName(change.actor))}
-        open={`change/${record.type}/${record.id}/${id}`}
+        open={`change/${id}`}
+        isQuiet
       />
     );
   }

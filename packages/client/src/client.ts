@@ -18,12 +18,12 @@ export function createClient(options: ClientOptions): Client {
   const transport = options.fetch ? fetchTransport(options.fetch) : platformTransport();
   const tokens = tokensOf(options);
 
-  function tokensOf(credential: ClientOptions): TokenSource | undefined {
-    if ('session' in credential) return undefined;
-    if ('token' in credential) return staticToken(credential.token);
-    const body = { client_id: credential.clientId, client_secret: credential.clientSecret };
-    const grant = { body: { grant_type: 'client_credentials', ...body } };
+  function tokensOf(source: ClientOptions): TokenSource | undefined {
+    if ('session' in source) return undefined;
+    if ('token' in source) return staticToken(source.token);
     return renewingTokens(async () => {
+      const body = { client_id: source.clientId, client_secret: source.clientSecret };
+      const grant = { body: { grant_type: 'client_credentials', ...body } };
       const { data } = await call(OPERATIONS.createAccessToken, grant);
       return data as Operations['createAccessToken']['answer'];
     }, now);
@@ -32,9 +32,11 @@ export function createClient(options: ClientOptions): Client {
   async function call(operation: Operation, input: CallInput = {}): Promise<Answer<unknown>> {
     const { signal } = input;
     const request = prepare(base, operation, input);
+    if ('session' in options && options.session === 'background')
+      setHeader(request.headers, 'session-use', 'background');
     let tokenRenewed = false;
     for (let attempts = 1; ; attempts++) {
-      const token = operation.bearer && tokens ? await rejectOnAbort(tokens.current(), signal) : undefined;
+      const token = tokens && operation.bearer ? await rejectOnAbort(tokens.current(), signal) : undefined;
       if (token !== undefined) setHeader(request.headers, 'authorization', `Bearer ${token}`);
       try {
         return toAnswer(await send(request, { transport, timeoutMs, signal }));
@@ -78,7 +80,7 @@ function requireOptions(options: ClientOptions): void {
   if (typeof baseUrl !== 'string' || !/^https?:\/\/[^/]/.test(baseUrl)) {
     throw new TypeError('createClient: baseUrl must be a URL such as https://records.example');
   }
-  if (!token && !(clientId && clientSecret) && session !== true) {
+  if (!token && !(clientId && clientSecret) && session !== true && session !== 'background') {
     throw new TypeError('createClient: token is missing, or clientId and clientSecret, or session');
   }
 }

@@ -17,8 +17,11 @@ export type ClientOptions = {
 } & (
   | { token: string }
   | { clientId: string; clientSecret: string }
-  /** The page runs on the origin of the service: the browser sends the cookie of the person who has signed in. */
-  | { session: true }
+  /**
+   * In a page of the service itself: its cookie names the person who has signed in. Requests with `background`, which the
+   * page makes without the person, do not keep the session from ending.
+   */
+  | { session: true | 'background' }
 );
 
 type AbortOption = {

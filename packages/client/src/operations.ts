@@ -211,7 +211,8 @@ export type ExternalId = {
 
 export type CaseOfRecord = {
   id: string;
-  reference: string;
+  /** Null without the scope `cases:read` or `manage`. */
+  reference: string | null;
 };
 
 export type CompanyEntry = {
@@ -445,6 +446,10 @@ export type Invoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** Identifier of the sender. */
+  sender_id: string;
+  /** VAT percentage of the invoice. */
+  vat: number;
   /** The id of the record in another system of the company. */
   external_id: string | null;
   /** The sum of the payments that are not reversed. */
@@ -481,6 +486,10 @@ export type CompanyInvoice = {
   payable_online: boolean;
   formatted_recurring_interval: string | null;
   items: InvoiceItem[];
+  /** Identifier of the sender. */
+  sender_id: string;
+  /** VAT percentage of the invoice. */
+  vat: number;
   /** The id of the record in another system of the company. */
   external_id: string | null;
   /** The sum of the payments that are not reversed. */
@@ -754,6 +763,28 @@ export type Message = {
   last_error: string | null;
 };
 
+export type CompanyMessage = {
+  id: string;
+  appointment_id: string;
+  /** How the message is sent. */
+  channel: 'email' | 'sms';
+  /** A cancellation goes to each recipient that a message has reached, when the appointment is deleted or cancelled. */
+  kind: 'confirmation' | 'reminder' | 'cancellation';
+  /** State of the message. */
+  state: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';
+  due_at: string;
+  sent_at: string | null;
+  /** The address or number it was sent to. */
+  sent_to: string | null;
+  /** Number of attempts to send it. */
+  attempts: number;
+  /** Why the last failed attempt failed. */
+  last_error: string | null;
+  /** When the appointment starts of which the message tells. */
+  start: string;
+  case: CaseOfRecord;
+};
+
 export type Meeting = {
   appointment_id: string;
   customer_case_id: string;
@@ -866,6 +897,26 @@ export type CaseOverview = {
   next_appointment: NextAppointment | null;
   /** Of all invoices. Needs `invoices:read`. */
   balance: CaseBalance | null;
+};
+
+export type Case = {
+  /** The {caseId} of the twelve operations. */
+  id: string;
+  /** The id of the record in another system of the company. */
+  external_id: string | null;
+  reference: string;
+  kind_id: string | null;
+  /** The name of the kind. */
+  kind: string | null;
+  state: CaseState;
+  opened_at: string;
+  /** Null for an open case. */
+  closed_at: string | null;
+  responsible_adviser_id: string | null;
+  /** In the order in which they were added. */
+  customers: Customer[];
+  created_at: string;
+  updated_at: string;
 };
 
 export type TimelineKind = 'interaction' | 'appointment' | 'invoice' | 'payment' | 'change';
@@ -1090,26 +1141,6 @@ export type Removed = {
   removed_at: string;
 };
 
-export type Case = {
-  /** The {caseId} of the twelve operations. */
-  id: string;
-  /** The id of the record in another system of the company. */
-  external_id: string | null;
-  reference: string;
-  kind_id: string | null;
-  /** The name of the kind. */
-  kind: string | null;
-  state: CaseState;
-  opened_at: string;
-  /** Null for an open case. */
-  closed_at: string | null;
-  responsible_adviser_id: string | null;
-  /** In the order in which they were added. */
-  customers: Customer[];
-  created_at: string;
-  updated_at: string;
-};
-
 export type CreateCustomerBody = {
   last_name: string;
   title?: string | null | undefined;
@@ -1223,6 +1254,7 @@ export type CompanyScope =
   | 'appointments:read'
   | 'appointments:write'
   | 'cases:read'
+  | 'cases:write'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -1330,6 +1362,7 @@ export type Scope =
   | 'appointments:read'
   | 'appointments:write'
   | 'cases:read'
+  | 'cases:write'
   | 'events:read'
   | 'webhooks'
   | 'manage'
@@ -1461,6 +1494,7 @@ export type SignedInUser = {
 export type SignedInCompany = {
   id: string;
   name: string;
+  time_zone: string;
 };
 
 export type UserSession = {
@@ -2046,7 +2080,7 @@ export type ExportAppointmentsAnswer = string;
 
 export type ListAppointmentMessagesEntry = Message;
 
-export type ListMessagesEntry = Message;
+export type ListMessagesEntry = CompanyMessage;
 
 export type ResendMessageAnswer = Message;
 
@@ -2061,6 +2095,8 @@ export type ListMeetingsEntry = Meeting;
 export type ListEventsEntry = AuditEvent;
 
 export type ListCaseEventsEntry = AuditEvent;
+
+export type GetEventAnswer = AuditEvent;
 
 export type ListAdviserHistoryEntry = AuditEvent;
 
@@ -2089,6 +2125,10 @@ export type ListApiKeyHistoryEntry = AuditEvent;
 export type ListUserHistoryEntry = AuditEvent;
 
 export type ReadCaseAnswer = CaseOverview;
+
+export type FindCasesEntry = Case;
+
+export type ExportCasesAnswer = string;
 
 export type ReadTimelineEntry = TimelineEntry;
 
@@ -2424,6 +2464,7 @@ export type ApiClientSnapshot = {
     | 'appointments:read'
     | 'appointments:write'
     | 'cases:read'
+    | 'cases:write'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -2641,6 +2682,7 @@ export type ApiKeySnapshot = {
     | 'appointments:read'
     | 'appointments:write'
     | 'cases:read'
+    | 'cases:write'
     | 'events:read'
     | 'webhooks'
     | 'manage'
@@ -3718,6 +3760,14 @@ export type Operations = {
     };
     answer: ListCaseEventsEntry[];
   };
+  /** Get an event. One change of one record, with the record before and after it. */
+  getEvent: {
+    input: {
+      /** The event. */
+      eventId: string;
+    };
+    answer: GetEventAnswer;
+  };
   /** List the history of one adviser. Returns every change of the record, even if it has been deleted. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
   listAdviserHistory: {
     input: {
@@ -3771,8 +3821,8 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
     };
     answer: ListCaseKindHistoryEntry[];
   };
@@ -3917,6 +3967,42 @@ export type Operations = {
       ifNoneMatch?: string | undefined;
     };
     answer: ReadCaseAnswer;
+  };
+  /** List the cases of the company. By kind, state and responsible adviser, the one that was opened last first. Each with its customers. */
+  findCases: {
+    input: {
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
+      /** Only cases in this state. */
+      state?: 'open' | 'closed' | 'archived' | undefined;
+      /** Only cases for which this adviser is responsible. */
+      responsible_adviser_id?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'opened_at' | '-opened_at' | 'updated_at' | '-updated_at' | undefined;
+      /** At most this many entries, up to 200. */
+      limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
+    };
+    answer: FindCasesEntry[];
+  };
+  /** Export the cases of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  exportCases: {
+    input: {
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
+      /** Only cases in this state. */
+      state?: 'open' | 'closed' | 'archived' | undefined;
+      /** Only cases for which this adviser is responsible. */
+      responsible_adviser_id?: string | undefined;
+      /** Only the record with this id of another system. */
+      external_id?: string | undefined;
+      /** A field, ascending; with a minus sign descending. */
+      sort?: 'opened_at' | '-opened_at' | 'updated_at' | '-updated_at' | undefined;
+    };
+    answer: ExportCasesAnswer;
   };
   /** Read the timeline of a case. Interactions, appointments with the states of their messages, invoices, payments and changes in one order, latest first. Deleted records are only shown by their changes. The header `Link` leads to the next page. */
   readTimeline: {
@@ -4185,8 +4271,8 @@ export type Operations = {
   /** Get a kind of case. One kind of case of the company. */
   getCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
@@ -4195,8 +4281,8 @@ export type Operations = {
   /** Rename a kind of case. Cases of the kind show the new name. */
   updateCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -4208,8 +4294,8 @@ export type Operations = {
   /** Remove a kind of case. It leaves the list and can no longer be given to cases. Cases that have it keep it. */
   removeCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -4220,8 +4306,8 @@ export type Operations = {
   /** Restore a removed kind of case. Answers 400 if the kind is not removed, or if another kind has its name by now. */
   restoreCaseKind: {
     input: {
-      /** The kind of case. */
-      kindId: string;
+      /** Only cases of this kind. */
+      kind_id?: string | undefined;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -5448,6 +5534,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
+  getEvent: { method: 'GET', path: '/events/{eventId}', query: [], headers: {}, bearer: true },
   listAdviserHistory: {
     method: 'GET',
     path: '/manage/advisers/{adviserId}/history',
@@ -5472,7 +5559,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   listCaseKindHistory: {
     method: 'GET',
     path: '/manage/case-kinds/{kindId}/history',
-    query: ['after', 'limit', 'types'],
+    query: ['after', 'limit', 'types', 'kind_id'],
     headers: {},
     bearer: true,
   },
@@ -5544,6 +5631,20 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/cases/{caseId}',
     query: [],
     headers: { ifNoneMatch: 'if-none-match' },
+    bearer: true,
+  },
+  findCases: {
+    method: 'GET',
+    path: '/cases',
+    query: ['kind_id', 'state', 'responsible_adviser_id', 'external_id', 'sort', 'limit', 'cursor'],
+    headers: {},
+    bearer: true,
+  },
+  exportCases: {
+    method: 'GET',
+    path: '/cases.csv',
+    query: ['kind_id', 'state', 'responsible_adviser_id', 'external_id', 'sort'],
+    headers: {},
     bearer: true,
   },
   readTimeline: {
@@ -5698,28 +5799,28 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   getCaseKind: {
     method: 'GET',
     path: '/manage/case-kinds/{kindId}',
-    query: [],
+    query: ['kind_id'],
     headers: { ifNoneMatch: 'if-none-match' },
     bearer: true,
   },
   updateCaseKind: {
     method: 'PATCH',
     path: '/manage/case-kinds/{kindId}',
-    query: [],
+    query: ['kind_id'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
   removeCaseKind: {
     method: 'DELETE',
     path: '/manage/case-kinds/{kindId}',
-    query: [],
+    query: ['kind_id'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
   restoreCaseKind: {
     method: 'POST',
     path: '/manage/case-kinds/{kindId}/restore',
-    query: [],
+    query: ['kind_id'],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },

@@ -118,10 +118,14 @@ export const element = (zone: string) => jsonObjectText(elementFields(wallTime('
 /** The amount that can still be paid. */
 export const outstanding = 'CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END';
 
+/** What an update must send again, but no specified response shows. */
+export const sentFields = { sender_id: jsonUnescaped('v.sender_id'), vat: jsonRaw('v.vat') };
+
 /** The response of the additional operations: an element with the amounts that are paid and outstanding. */
 export const elementWithBalance = (zone: string) =>
   jsonObjectText({
     ...elementFields(wallTime('v.date_created', zone)),
+    ...sentFields,
     external_id: nullable(jsonString('v.external_id')),
     paid: jsonRaw('v.paid'),
     outstanding: jsonRaw(outstanding),

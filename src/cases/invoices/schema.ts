@@ -170,6 +170,8 @@ export const InvoiceList = Type.Array(Type.Object(element, { title: 'ListedInvoi
 export const Invoice = Type.Object(
   {
     ...element,
+    sender_id: uuid({ description: 'Identifier of the sender.' }),
+    vat: Type.Number({ description: 'VAT percentage of the invoice.', examples: [20] }),
     external_id: externalId,
     paid: Type.Number({ description: 'The sum of the payments that are not reversed.', examples: [72] }),
     outstanding: Type.Number({

@@ -13,7 +13,6 @@ export const START: TimelinePosition = {
   change: 2n ** 63n - 1n,
 };
 
-export const CURSOR_PATTERN = '^[A-Za-z0-9_-]+$';
 export const MAX_CURSOR_LENGTH = 200;
 
 /** Positions count the events of all companies, so a cursor has the id of the event, which is its encrypted position. */

@@ -1,5 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type JsonResponse, registerOperation, type Services } from '../../http/operation/operation.ts';
+import type { FastifyInstance } from 'fastify';
+import { registerOperation, type Services } from '../../http/operation/operation.ts';
+import { respondWithCursorPage } from '../../http/operation/paging.ts';
 import { readForm } from '../../kernel/validation/form.ts';
 import { Timeline, TimelineQuery } from './schema.ts';
 import { readTimeline, TIMELINE_SCOPES } from './verbs.ts';
@@ -19,15 +20,7 @@ export function timelineRoutes(app: FastifyInstance, services: Services): void {
     params: { caseId: 'case' },
     query: TimelineQuery,
     response: Timeline,
-    handle: async (context, { caseId }, _form, request) =>
-      pageAnswer(request, await readTimeline(context, caseId, readForm(TimelineQuery, request.query))),
+    handle: (context, { caseId }, _form, request) =>
+      respondWithCursorPage(request, readTimeline(context, caseId, readForm(TimelineQuery, request.query))),
   });
-}
-
-function pageAnswer({ originalUrl }: FastifyRequest, page: { json: string; next: string | undefined }): JsonResponse {
-  if (page.next === undefined) return { json: page.json, headers: {} };
-  const [path, query] = originalUrl.split('?', 2);
-  const parameters = new URLSearchParams(query);
-  parameters.set('cursor', page.next);
-  return { json: page.json, headers: { link: `<${path}?${parameters}>; rel="next"` } };
 }

@@ -1,14 +1,13 @@
 import type { Static } from 'typebox';
 import { Event } from '../../events/schema.ts';
-import { instant, nullable, POSITIVE_INTEGER_PATTERN, uuid } from '../../kernel/validation/schema-types.ts';
+import { CURSOR_PATTERN } from '../../kernel/validation/cursor.ts';
+import { CURSOR_QUERY } from '../../kernel/validation/paging.ts';
+import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 import { Appointment } from '../appointments/schema.ts';
 import { Interaction } from '../interactions/schema.ts';
 import { Payment } from '../invoices/payments/schema.ts';
-import { CURSOR_PATTERN, MAX_CURSOR_LENGTH } from './cursor.ts';
-
-export const MAX_ENTRIES = 200;
-export const DEFAULT_ENTRIES = 50;
+import { MAX_CURSOR_LENGTH } from './cursor.ts';
 
 export const TimelineQuery = Type.Object({
   kinds: Type.Optional(
@@ -20,16 +19,7 @@ export const TimelineQuery = Type.Object({
       examples: ['interaction,appointment'],
     }),
   ),
-  limit: Type.Optional(
-    Type.Unsafe<string>({
-      type: ['integer', 'string'],
-      pattern: POSITIVE_INTEGER_PATTERN,
-      minimum: 1,
-      maximum: MAX_ENTRIES,
-      default: DEFAULT_ENTRIES,
-      description: `At most this many entries, up to ${MAX_ENTRIES}.`,
-    }),
-  ),
+  limit: CURSOR_QUERY.limit,
   cursor: Type.Optional(
     Type.String({
       pattern: CURSOR_PATTERN,

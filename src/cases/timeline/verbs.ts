@@ -5,9 +5,10 @@ import { InvalidValue } from '../../kernel/errors.ts';
 import type { Scope } from '../../kernel/scopes.ts';
 import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
+import { parseLimit } from '../../kernel/validation/paging.ts';
 import { requireCase } from '../case.ts';
 import { decodeCursor, encodeCursor, START, type TimelinePosition } from './cursor.ts';
-import { DEFAULT_ENTRIES, MAX_ENTRIES, type TimelineQuery } from './schema.ts';
+import type { TimelineQuery } from './schema.ts';
 import { KINDS, type Kind, listTimeline } from './statements.sql.ts';
 
 const SCOPES_OF_KINDS: Record<Kind, Scope> = {
@@ -33,7 +34,7 @@ export async function readTimeline(
 ): Promise<TimelinePage> {
   const { db, company, scopes } = context;
   const asked = query.read('kinds', query.body.kinds, readKinds) ?? KINDS;
-  const limit = query.read('limit', query.body.limit, readLimit) ?? DEFAULT_ENTRIES;
+  const limit = parseLimit(query);
   const before = query.read('cursor', query.body.cursor, (cursor) => readCursor(cursor, context)) ?? START;
   if (!query.ok) await requireCase(context, caseId);
   query.check();
@@ -65,11 +66,6 @@ function readKinds(text: string): Kind[] {
   const unknown = names.find((name) => !KINDS.includes(name as Kind));
   if (unknown !== undefined) throw new InvalidValue('not_allowed', `must only name ${KINDS.join(', ')}`);
   return [...new Set(names as Kind[])];
-}
-
-function readLimit(value: string): number {
-  if (Number(value) > MAX_ENTRIES) throw new InvalidValue('out_of_range', `must not be more than ${MAX_ENTRIES}`);
-  return Number(value);
 }
 
 function readCursor(cursor: string, { company }: Context): TimelinePosition {

@@ -6,6 +6,7 @@ import { AdviserBody, AdviserList, AdviserRecord, AdviserRemoved, CreateAdviserB
 import { createAdviser, listAdvisers, removeAdviser, restoreAdviser, showAdviser, updateAdviser } from './verbs.ts';
 
 const common = { extension: true, access: 'manage', tag: 'Advisers' } as const;
+const READ_ACCESS = ['appointments:read', 'cases:read', 'manage'] as const;
 const collection = '/manage/advisers';
 const item = `${collection}/{adviserId}`;
 
@@ -13,6 +14,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listAdvisers',
+    access: READ_ACCESS,
     method: 'GET',
     path: collection,
     summary: 'List advisers',
@@ -40,6 +42,7 @@ export function adviserRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'getAdviser',
+    access: READ_ACCESS,
     method: 'GET',
     path: item,
     summary: 'Get an adviser',

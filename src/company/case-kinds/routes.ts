@@ -13,6 +13,7 @@ import {
 } from './verbs.ts';
 
 const common = { extension: true, access: 'manage', tag: 'Kinds of case' } as const;
+const READ_ACCESS = ['cases:read', 'manage'] as const;
 const collection = '/manage/case-kinds';
 const item = `${collection}/{kindId}`;
 const params = { kindId: 'kind of case' };
@@ -21,6 +22,7 @@ export function caseKindRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listCaseKinds',
+    access: READ_ACCESS,
     method: 'GET',
     path: collection,
     summary: 'List kinds of case',
@@ -48,6 +50,7 @@ export function caseKindRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'getCaseKind',
+    access: READ_ACCESS,
     method: 'GET',
     path: item,
     summary: 'Get a kind of case',

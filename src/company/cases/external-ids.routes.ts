@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { externalIdRoutes } from '../../http/operation/external-id-routes.ts';
 import type { Services } from '../../http/operation/operation.ts';
+import { CASE_ACCESS } from '../../kernel/scopes.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { CaseRecord, type CreateCaseBody, PutCaseBody } from './schema.ts';
 import { caseIds, createCase, showCase, updateCase } from './verbs.ts';
@@ -12,7 +13,7 @@ export function caseExternalIdRoutes(app: FastifyInstance, services: Services): 
     collection: '/manage/cases',
     idParam: 'caseId',
     tag: 'Cases',
-    access: { read: 'manage', write: 'manage' },
+    access: CASE_ACCESS,
     body: PutCaseBody,
     responses: { read: CaseRecord, created: CaseRecord, updated: CaseRecord },
     remark: 'Customers have external ids of their own.',

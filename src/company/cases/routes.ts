@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { respondWithList } from '../../http/operation/paging.ts';
+import { CASE_ACCESS } from '../../kernel/scopes.ts';
 import { ListQuery } from '../../kernel/validation/paging.ts';
 import { CaseBody, CaseList, CaseRecord, CreateCaseBody } from './schema.ts';
 import { createCase, listCases, showCase, updateCase } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Cases' } as const;
+const common = { extension: true, tag: 'Cases' } as const;
 const collection = '/manage/cases';
 const item = `${collection}/{caseId}`;
 
@@ -14,6 +15,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'listCases',
     method: 'GET',
+    access: CASE_ACCESS.read,
     path: collection,
     summary: 'List cases',
     description:
@@ -29,6 +31,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createCase',
     method: 'POST',
+    access: CASE_ACCESS.write,
     path: collection,
     summary: 'Open a case',
     description: 'Creates the case and its customers together: all of them or nothing.',
@@ -42,6 +45,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'getCase',
     method: 'GET',
+    access: CASE_ACCESS.read,
     path: item,
     summary: 'Get a case',
     description: 'With its customers.',
@@ -55,6 +59,7 @@ export function caseRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'updateCase',
     method: 'PATCH',
+    access: CASE_ACCESS.write,
     path: item,
     summary: 'Update a case',
     description:

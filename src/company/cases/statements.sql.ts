@@ -1,5 +1,6 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { externalIds } from '../../kernel/external-ids/statements.sql.ts';
+import { CASE_ACCESS } from '../../kernel/scopes.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, write } from '../../kernel/sql/statement.ts';
 import {
@@ -40,14 +41,14 @@ const fieldsWith = (customers: string) => ({
 export const recordFields = fieldsWith(
   'customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL',
 );
-const record = jsonObject(recordFields);
+export const record = jsonObject(recordFields);
 
 export const caseAudit = imageAuditLog({
   record: 'case',
   actions: ['created', 'updated', 'closed', 'archived', 'reopened'],
   path: '/manage/cases/{caseId}',
   params: { caseId: 'case' },
-  access: 'manage',
+  access: CASE_ACCESS.read,
   table: 'cases',
   as: 'c',
   key: { case: 'c.id' },

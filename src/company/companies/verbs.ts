@@ -2,6 +2,7 @@ import { auditOrigin } from '../../kernel/audit/audit-log.ts';
 import { InvalidValue, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type DecimalInput, parseInteger } from '../../kernel/money.ts';
+import { assertRecentSignIn } from '../../kernel/recent-sign-in.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import { requireEmail } from '../../kernel/validation/email.ts';
 import type { Form } from '../../kernel/validation/form.ts';
@@ -35,6 +36,8 @@ const DEFAULTS: Record<string, unknown> = {
   currency: null,
 };
 
+const SESSION_SETTINGS = ['session_idle_minutes', 'session_hours'] as const;
+
 export async function createCompany(context: AdminContext, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = context;
   const settings = { ...DEFAULTS, ...readSettings(form) };
@@ -53,6 +56,8 @@ export async function createCompany(context: AdminContext, form: Form<CompanyBod
 
 export async function updateCompany(context: AdminContext, id: string, form: Form<CompanyBody>): Promise<string> {
   const { db, clock } = context;
+  // With a stolen session, the sessions of everybody could be made to last longer.
+  if (SESSION_SETTINGS.some((name) => form.body[name] !== undefined)) assertRecentSignIn(context.session, clock);
   const settings = readSettings(form);
   const update = () =>
     db.queryJson(

@@ -1,6 +1,7 @@
 import type { Caller, Credential } from '../../kernel/context.ts';
 import type { Database, Executor } from '../../kernel/database/database.ts';
 import { RequestDatabase } from '../../kernel/database/request-database.ts';
+import { effectiveScopes } from '../../kernel/scopes.ts';
 import { type Clock, millisecondsOf, toSql } from '../../kernel/time/time.ts';
 import { type CompanyRow, companyOf } from '../company.ts';
 import { findToken } from './authenticate.sql.ts';
@@ -59,5 +60,5 @@ async function lookUpCaller(
   const credential: Credential =
     row.client_id === null ? { type: 'key', id: row.token_id, name } : { type: 'client', id: row.client_id, name };
   const key = { companyId: row.id, id: row.token_id };
-  return { credential, token: key, scopes: new Set(row.scopes), company: companyOf(row) };
+  return { credential, token: key, scopes: effectiveScopes(row.scopes), company: companyOf(row) };
 }

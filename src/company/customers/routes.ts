@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { registerOperation, type Services } from '../../http/operation/operation.ts';
 import { respondWithRemovableList } from '../../http/operation/paging.ts';
+import { CASE_ACCESS } from '../../kernel/scopes.ts';
 import { RemovableQuery } from '../../kernel/validation/paging.ts';
 import { CreateCustomerBody, CustomerBody, CustomerList, CustomerRecord, CustomerRemoved } from './schema.ts';
 import {
@@ -13,7 +14,7 @@ import {
   updateCustomer,
 } from './verbs.ts';
 
-const common = { extension: true, access: 'manage', tag: 'Customers' } as const;
+const common = { extension: true, tag: 'Customers' } as const;
 const collection = '/manage/cases/{caseId}/customers';
 const item = `${collection}/{customerId}`;
 const params = { caseId: 'case', customerId: 'customer' };
@@ -23,6 +24,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'listCustomers',
     method: 'GET',
+    access: CASE_ACCESS.read,
     path: '/manage/customers',
     summary: 'List customers',
     description:
@@ -39,6 +41,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'listCaseCustomers',
     method: 'GET',
+    access: CASE_ACCESS.read,
     path: collection,
     summary: 'List customers of a case',
     description: 'In the order in which they were added. `search` matches names, email and phone number.',
@@ -53,6 +56,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'createCustomer',
     method: 'POST',
+    access: CASE_ACCESS.write,
     path: collection,
     summary: 'Add a customer',
     description: 'Relationships and appointments can name the customer immediately.',
@@ -66,6 +70,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'getCustomer',
     method: 'GET',
+    access: CASE_ACCESS.read,
     path: item,
     summary: 'Get a customer',
     description: 'One customer of the case.',
@@ -82,6 +87,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'updateCustomer',
     method: 'PATCH',
+    access: CASE_ACCESS.write,
     path: item,
     summary: 'Update a customer',
     description:
@@ -97,6 +103,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'removeCustomer',
     method: 'DELETE',
+    access: CASE_ACCESS.write,
     path: item,
     summary: 'Remove a customer',
     description:
@@ -111,6 +118,7 @@ export function customerRoutes(app: FastifyInstance, services: Services): void {
     ...common,
     id: 'restoreCustomer',
     method: 'POST',
+    access: CASE_ACCESS.write,
     path: `${item}/restore`,
     summary: 'Restore a removed customer',
     description: 'Restores the customer unchanged. Answers 400 if the customer is not removed.',

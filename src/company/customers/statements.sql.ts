@@ -1,5 +1,6 @@
 import { caseKey, imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { externalIds } from '../../kernel/external-ids/statements.sql.ts';
+import { CASE_ACCESS } from '../../kernel/scopes.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, rowLimit, write } from '../../kernel/sql/statement.ts';
 import { listStatements } from '../list.sql.ts';
@@ -29,7 +30,7 @@ export const customerAudit = imageAuditLog({
   actions: ['created', 'updated', 'removed', 'restored'],
   path: '/manage/cases/{caseId}/customers/{customerId}',
   params: { caseId: 'case', customerId: 'customer' },
-  access: 'manage',
+  access: CASE_ACCESS.read,
   table: 'customers',
   as: 'u',
   key: caseKey('u'),

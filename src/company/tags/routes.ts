@@ -6,12 +6,14 @@ import { CustomTag, CustomTagBody, CustomTagList, CustomTagRemoved, DefaultTagLi
 import { createCustomTag, listCustomTags, listDefaultTags, removeCustomTag } from './verbs.ts';
 
 const common = { extension: true, access: 'manage', tag: 'Tags' } as const;
+const READ_ACCESS = ['address_book:read', 'manage'] as const;
 const collection = '/manage/custom-tags';
 
 export function tagRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listDefaultTags',
+    access: READ_ACCESS,
     method: 'GET',
     path: '/manage/default-tags',
     summary: 'List default tags',
@@ -26,6 +28,7 @@ export function tagRoutes(app: FastifyInstance, services: Services): void {
   registerOperation(app, services, {
     ...common,
     id: 'listCustomTags',
+    access: READ_ACCESS,
     method: 'GET',
     path: collection,
     summary: 'List custom tags',

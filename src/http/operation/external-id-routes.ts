@@ -5,7 +5,7 @@ import type { ShownRecord } from '../../kernel/database/database.ts';
 import { ExternalIdBody, ExternalIdRecord } from '../../kernel/external-ids/schema.ts';
 import type { ExternalIds } from '../../kernel/external-ids/statements.sql.ts';
 import { putByExternalId, requireExternalId, setExternalId } from '../../kernel/external-ids/verbs.ts';
-import type { Scope } from '../../kernel/scopes.ts';
+import type { Access } from '../../kernel/scopes.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import { isCreateOnly } from './etag.ts';
 import { registerOperation, type Services } from './operation.ts';
@@ -28,7 +28,7 @@ type ExternalIdOperations<B extends TObject> = {
   /** The path parameter of a record below that path. */
   idParam: string;
   tag: string;
-  access: { read: Scope; write: Scope };
+  access: { read: Access; write: Access };
   /** SQL: the version of the record; undefined if its tag is a hash. */
   currentVersion?: string;
   body: B;

@@ -10,6 +10,7 @@ import {
   invalidRequest,
   MethodNotAllowedError,
   NotFoundError,
+  TooManyAttemptsError,
   UnavailableError,
 } from '../../kernel/errors.ts';
 import { hostFault } from '../plugins/host-header.ts';
@@ -59,6 +60,7 @@ export function problems(app: FastifyInstance, lacksMigrations: () => Promise<bo
     if (coded.code === 'unavailable')
       request.log.error({ reqId: request.id, err: coded.cause, reason: coded.message }, 'service unavailable');
     if (TRANSIENT_CODES.has(coded.code)) reply.header('retry-after', '1');
+    if (coded instanceof TooManyAttemptsError) reply.header('retry-after', String(coded.waitSeconds));
     return sendProblem(request, reply, coded);
   }
 

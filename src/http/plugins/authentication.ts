@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { Caller, Session } from '../../kernel/context.ts';
+import type { Caller } from '../../kernel/context.ts';
 import {
   CrossOriginError,
   InsufficientScopeError,
   InvalidTokenError,
   invalidRequest,
-  RecentSignInRequiredError,
   UnsupportedMediaTypeError,
 } from '../../kernel/errors.ts';
+import { assertRecentSignIn } from '../../kernel/recent-sign-in.ts';
 import type { Clock } from '../../kernel/time/time.ts';
 import { recordFailure } from './auth-throttle.ts';
 import type { FixedWindowCounter } from './fixed-window-counter.ts';
@@ -29,13 +29,15 @@ type AuthenticationOptions = {
   authenticate: Authenticate;
   /** The same for the secret of a session. */
   authenticateSession: Authenticate;
+  /** Called when a person uses a session. */
+  onSessionUse: (session: Caller['token']) => void;
   siteOf: SiteOf;
   clock: Clock;
   failures: FixedWindowCounter;
 };
 
-/** For how long a sign-in counts as recent. */
-const RECENT_MS = 5 * 60_000;
+/** A page that asks for news by itself says so, because a person who has gone away would otherwise stay signed in. */
+const BACKGROUND = 'background';
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
@@ -44,7 +46,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  * parameters and the body afterwards.
  */
 export function authentication(app: FastifyInstance, options: AuthenticationOptions): void {
-  const { authenticate, failures, clock } = options;
+  const { authenticate, onSessionUse, failures, clock } = options;
   app.decorateRequest('caller', null);
   app.decorateRequest('authenticationMs', 0);
 
@@ -62,7 +64,8 @@ export function authentication(app: FastifyInstance, options: AuthenticationOpti
     const proceed = (caller: Caller | undefined) => {
       try {
         admit(request, reply, access, caller ?? rejectCaller(request, reply, failures));
-        if (caller?.session) assertRecent(request, caller.session, clock);
+        if (request.route.needsRecentSignIn) assertRecentSignIn(caller?.session, clock);
+        if (caller?.session && request.headers['session-use'] !== BACKGROUND) onSessionUse(caller.token);
       } catch (error) {
         return done(error as Error);
       }
@@ -95,13 +98,6 @@ function findSession(request: FastifyRequest, { authenticateSession, siteOf }: A
   return authenticateSession(secret);
 }
 
-/** Who only sets up ways to sign in may take an hour for it. */
-function assertRecent({ route }: FastifyRequest, { purpose, startedMs }: Session, clock: Clock): void {
-  if (!route.needsRecentSignIn || purpose === 'enrolment') return;
-  if (clock().epochMilliseconds - startedMs <= RECENT_MS) return;
-  throw new RecentSignInRequiredError('Sign in again: this needs a sign-in during the last five minutes.');
-}
-
 type CallerAccess = Exclude<RouteAccess, 'public'>;
 
 function admit(request: FastifyRequest, reply: FastifyReply, access: CallerAccess, caller: Caller): void {
@@ -123,7 +119,7 @@ function admit(request: FastifyRequest, reply: FastifyReply, access: CallerAcces
 }
 
 function rejectCaller(request: FastifyRequest, reply: FastifyReply, failures: FixedWindowCounter): never {
-  recordFailure(failures, request, reply);
+  recordFailure(failures, request);
   const sent = /^Bearer +\S/i.test(request.headers.authorization ?? '');
   reply.header('www-authenticate', sent ? 'Bearer error="invalid_token"' : 'Bearer');
   throw new InvalidTokenError(sent ? 'The access token is not valid.' : 'An access token is required.');

@@ -1,5 +1,5 @@
 import type { Credential, RequestOrigin } from '../context.ts';
-import type { Scope } from '../scopes.ts';
+import type { Access } from '../scopes.ts';
 
 /** The audit log of one kind of record. The statement that changes a record also writes its event, with a snapshot. */
 export type AuditLog<Action extends string = string> = {
@@ -8,7 +8,7 @@ export type AuditLog<Action extends string = string> = {
   /** The path that reads one record; its history is below. Undefined if no path does. */
   path: string | undefined;
   params: Record<string, string>;
-  access: Scope;
+  access: Access;
   /** SQL: the record as it is now, in the form of a snapshot, for the row `e` of the log; null if it does not exist. */
   current: string;
   /** SQL: the image of the rows in `was` of the log row `event`. Undefined if the log stores the image, in `before`. */
@@ -37,7 +37,7 @@ export type AuditLogOptions<Action extends string> = {
   actions: readonly Action[];
   path?: string;
   params?: Record<string, string>;
-  access: Scope;
+  access: Access;
   table: string;
   /** The alias of the table in every statement of the log. */
   as: string;

@@ -148,13 +148,14 @@ class Import {
     const isCredential = ({ table }: TableTask) => table !== 'companies' && TABLE_TRAITS[table]?.isCredential === true;
     for (const task of tasks.filter((one) => !isCredential(one))) await this.#importTable(task, 'insert');
     for (const task of tasks.filter(({ table }) => table === 'advisers')) await this.#importTable(task, 'complete');
+    // Nobody can call the service for the company before all of it is there.
+    await this.#client.query('BEGIN');
+    for (const task of tasks.filter(isCredential)) await this.#importTable(task, 'insert');
+    // Users have secrets too.
     if (opened && box) {
       const boxes = { secrets: opened.secrets, box };
       for await (const line of readLines(this.#zip, SECRETS)) await storeSecret(this.#client, company.id, line, boxes);
     }
-    // Nobody can call the service for the company before all of it is there.
-    await this.#client.query('BEGIN');
-    for (const task of tasks.filter(isCredential)) await this.#importTable(task, 'insert');
     for (const task of tasks) await this.#requireCount(task, task.rows);
     await this.#client.query('UPDATE companies SET removal_started_at = NULL WHERE id = $1', [company.id]);
     await this.#client.query('COMMIT');

@@ -49,6 +49,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
 
   registerOperation(app, services, {
     ...WEBHOOK_OPERATION,
+    needsRecentSignIn: true,
     id: 'createWebhookEndpoint',
     method: 'POST',
     path: LIST_PATH,
@@ -84,6 +85,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
 
   registerOperation(app, services, {
     ...WEBHOOK_OPERATION,
+    needsRecentSignIn: true,
     id: 'updateWebhookEndpoint',
     method: 'PATCH',
     path: ENDPOINT_PATH,
@@ -111,6 +113,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
 
   registerOperation(app, services, {
     ...WEBHOOK_OPERATION,
+    needsRecentSignIn: true,
     id: 'rotateWebhookSecret',
     method: 'POST',
     path: `${ENDPOINT_PATH}/rotate`,

@@ -2,7 +2,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { InvalidValue } from '../../../kernel/errors.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import { type CompanyPage, directionOf, readCompanyPage, sortOf, textsBeginningWith } from '../../company-list.ts';
-import { readCsv } from '../../company-list-csv.ts';
+import { readCsv, recordColumns } from '../../company-list-csv.ts';
 import { readText } from '../../list.ts';
 import { type CompanyEntriesCsvQuery, CompanyEntriesQuery } from './schema.ts';
 import { companyEntries } from './statements.sql.ts';
@@ -10,7 +10,7 @@ import { companyEntries } from './statements.sql.ts';
 export const listCompanyEntries = (context: Context, query: Form<CompanyEntriesQuery>): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyEntriesQuery.properties, requestOf(query));
 
-const CSV_COLUMNS = [
+const CSV_COLUMNS = recordColumns(
   ...['data.title', 'data.first_names', 'data.middle_names', 'data.last_name', 'data.known_as', 'data.email'],
   ...['data.tel_1', 'data.tel_2', 'data.gender', 'data.dob', 'data.marital_status', 'data.occupation'],
   ...[
@@ -21,7 +21,7 @@ const CSV_COLUMNS = [
     'data.tags',
     'data.custom_tags',
   ],
-];
+);
 
 /** Reads nothing until the first part is asked for. */
 export async function exportEntries(

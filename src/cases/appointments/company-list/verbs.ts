@@ -2,7 +2,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import { type CompanyPage, directionOf, readCompanyPage, sortOf, timesBetween } from '../../company-list.ts';
-import { readCsv } from '../../company-list-csv.ts';
+import { readCsv, recordColumns } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { UNKNOWN_ADVISER } from '../reads.ts';
 import { type CompanyAppointmentsCsvQuery, CompanyAppointmentsQuery, OUTCOMES } from './schema.ts';
@@ -14,11 +14,11 @@ export const listCompanyAppointments = async (
 ): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyAppointmentsQuery.properties, await requestOf(context, query));
 
-const CSV_COLUMNS = [
+const CSV_COLUMNS = recordColumns(
   ...['adviser_email', 'start_time', 'end_time', 'end_time_utc', 'outcome', 'type', 'location', 'notes', 'join_url'],
   ...['email_recipient', 'email_confirmation', 'email_notification'],
   ...['sms_recipient', 'sms_confirmation', 'sms_notification'],
-];
+);
 
 /** Reads nothing until the first part is asked for. */
 export async function exportAppointments(

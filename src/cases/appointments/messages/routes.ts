@@ -4,7 +4,7 @@ import { pageHeaders } from '../../../http/operation/paging.ts';
 import { readForm } from '../../../kernel/validation/form.ts';
 import { PAGE_QUERY, parsePage } from '../../../kernel/validation/paging.ts';
 import { Type } from '../../../kernel/validation/type.ts';
-import { Message, Messages, STATE_QUERY } from './schema.ts';
+import { CompanyMessages, Message, Messages, STATE_QUERY } from './schema.ts';
 import { listAppointmentMessages, listCompanyMessages, resendMessage } from './verbs.ts';
 
 const tag = 'Messages';
@@ -39,7 +39,7 @@ export function messageRoutes(app: FastifyInstance, services: Services): void {
     description: 'Paged; the latest due time comes first. Includes messages of deleted appointments.',
     params: {},
     query: ListQuery,
-    response: Messages,
+    response: CompanyMessages,
     handle: async (context, _params, _form, request) => {
       const query = readForm(ListQuery, request.query);
       const page = parsePage(query);

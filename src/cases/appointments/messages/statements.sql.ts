@@ -6,7 +6,7 @@ import { messageAudit } from './audit.sql.ts';
 /** SQL: until when sending the message `m` of the appointment `a` is useful. */
 export const deadline = `CASE m.kind WHEN 'reminder' THEN a.start_at ELSE a.end_at END`;
 
-const messageJson = jsonObject({
+const messageFields = {
   id: 'm.id',
   appointment_id: 'm.appointment_id',
   channel: 'm.channel',
@@ -17,7 +17,8 @@ const messageJson = jsonObject({
   sent_to: 'm.sent_to',
   attempts: 'm.attempts',
   last_error: 'm.last_error',
-});
+};
+const messageJson = jsonObject(messageFields);
 
 /** Returns no row if the appointment does not exist or is deleted. */
 export const listAppointmentMessages = read('messages.of_appointment', {
@@ -30,13 +31,20 @@ export const listAppointmentMessages = read('messages.of_appointment', {
 
 /** `states` is null for all. The latest due time comes first. */
 export const listCompanyMessages = read('messages.of_company', {
-  inputs: { company_id: 'uuid', states: 'text[]?', limit: 'int', offset: 'int' },
+  inputs: { company_id: 'uuid', states: 'text[]?', limit: 'int', offset: 'int', reads_cases: 'boolean' },
   pool: 'search',
   sql: (input) => {
     const matching = `messages
              WHERE company_id = ${input.company_id} AND (${input.states} IS NULL OR state = ANY (${input.states}))`;
+    const reference = `(SELECT c.reference FROM cases c
+      WHERE ${input.reads_cases} AND c.company_id = m.company_id AND c.id = m.case_id)`;
+    const json = jsonObject({
+      ...messageFields,
+      start: isoTime('m.start_at'),
+      case: jsonObject({ id: 'm.case_id', reference }),
+    });
     return `
-    SELECT coalesce((SELECT json_agg(${messageJson} ORDER BY m.due_at DESC, m.id DESC) FROM (
+    SELECT coalesce((SELECT json_agg(${json} ORDER BY m.due_at DESC, m.id DESC) FROM (
              SELECT * FROM ${matching}
               ORDER BY due_at DESC, id DESC LIMIT ${input.limit} OFFSET ${input.offset}) m), '[]')::text AS json,
            (SELECT count(*)::int FROM ${matching}) AS total`;

@@ -3,6 +3,7 @@ import type { Context } from '../../../kernel/context.ts';
 import { invalidState, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
+import { CASE_ACCESS } from '../../../kernel/scopes.ts';
 import { type Instant, toSql } from '../../../kernel/time/time.ts';
 import type { Page, PageOfJson } from '../../../kernel/validation/paging.ts';
 import * as sql from './statements.sql.ts';
@@ -19,12 +20,13 @@ export async function listAppointmentMessages(
 }
 
 export async function listCompanyMessages(
-  { db, company }: Context,
+  { db, company, scopes }: Context,
   state: string | undefined,
   { limit, offset }: Page,
 ): Promise<PageOfJson> {
   const states = state === 'scheduled' ? ['scheduled', 'sending'] : state && [state];
-  const inputs = { company_id: company.id, states: states || null, limit, offset };
+  const reads_cases = scopes === undefined || CASE_ACCESS.read.some((scope) => scopes.has(scope));
+  const inputs = { company_id: company.id, states: states || null, limit, offset, reads_cases };
   const page = await db.queryFirst<PageOfJson>(sql.listCompanyMessages(inputs));
   return page ?? { json: '[]', total: 0 };
 }

@@ -3,7 +3,7 @@ import { pgArrayLiteral } from '../../../kernel/sql/inputs.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import { type CompanyPage, directionOf, readCompanyPage, sortOf, timesBetween } from '../../company-list.ts';
-import { readCsv } from '../../company-list-csv.ts';
+import { readCsv, recordColumns } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { INTERACTION_TYPES } from '../schema.ts';
 import { type CompanyInteractionsCsvQuery, CompanyInteractionsQuery } from './schema.ts';
@@ -15,7 +15,7 @@ export const listCompanyInteractions = (
 ): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyInteractionsQuery.properties, requestOf(context, query));
 
-const CSV_COLUMNS = [...['type', 'when', 'when_utc', 'sender', 'recipient', 'notes']];
+const CSV_COLUMNS = recordColumns(...['type', 'when', 'when_utc', 'sender', 'recipient', 'notes']);
 
 /** Reads nothing until the first part is asked for. */
 export async function exportInteractions(

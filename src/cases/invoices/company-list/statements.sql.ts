@@ -9,6 +9,7 @@ import {
   lateralItems,
   lateralStatus,
   outstanding,
+  sentFields,
   status,
 } from '../projection.sql.ts';
 
@@ -53,6 +54,7 @@ export const companyInvoices = companyLists('invoices', {
   element: ({ zone, today }) =>
     jsonObjectText({
       ...elementFields(wallTime('v.date_created', zone)),
+      ...sentFields,
       date_created_utc: jsonUnescaped(isoTime('v.date_created')),
       paid: jsonRaw('v.paid'),
       outstanding: jsonRaw(outstanding),

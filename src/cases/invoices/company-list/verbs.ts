@@ -4,7 +4,7 @@ import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts'
 import type { Form } from '../../../kernel/validation/form.ts';
 import { isTrue } from '../../../kernel/validation/schema-types.ts';
 import { type CompanyPage, directionOf, readCompanyPage, sortOf, timesBetween } from '../../company-list.ts';
-import { readCsv } from '../../company-list-csv.ts';
+import { readCsv, recordColumns } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
 import { INVOICE_STATUSES } from '../schema.ts';
 import { type CompanyInvoicesCsvQuery, CompanyInvoicesQuery, type InvoiceSumsQuery } from './schema.ts';
@@ -13,10 +13,10 @@ import { companyInvoices, OPEN_STATUSES, sumOpenInvoices } from './statements.sq
 export const listCompanyInvoices = (context: Context, query: Form<CompanyInvoicesQuery>): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyInvoicesQuery.properties, requestOf(context, query));
 
-const CSV_COLUMNS = [
+const CSV_COLUMNS = recordColumns(
   ...['invoice_number', 'status', 'overdue', 'date_created', 'date_created_utc', 'date_due', 'date_sent', 'date_paid'],
   ...['subtotal', 'vat_amount', 'total', 'paid', 'outstanding', 'recipients_name', 'payment_terms', 'terms'],
-];
+);
 
 /** Reads nothing until the first part is asked for. */
 export async function exportInvoices(

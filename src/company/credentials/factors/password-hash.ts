@@ -12,15 +12,31 @@ const MAX_CONCURRENT = 2;
 /** More would wait for seconds. Strangers must not be able to make the process hold any number of requests. */
 const MAX_WAITING = 32;
 
+type PasswordHashing = { hashPassword: typeof hashPassword; isPassword: typeof isPassword };
+
+const HASHING: PasswordHashing = { hashPassword, isPassword };
+let places = MAX_CONCURRENT + MAX_WAITING;
+
+/**
+ * Takes one of the places for password checks until `work` ends. Throws before `work` if there is none, so that an
+ * attempt that cannot be made is not counted as one.
+ */
+export async function withPasswordHashing<T>(work: (hashing: PasswordHashing) => Promise<T>): Promise<T> {
+  if (places === 0) throw new UnavailableError('Too many passwords are being checked. Try again later.');
+  places -= 1;
+  try {
+    return await work(HASHING);
+  } finally {
+    places += 1;
+  }
+}
+
 let running = 0;
 const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer): Promise<Buffer> {
-  if (running >= MAX_CONCURRENT) {
-    if (waiting.length >= MAX_WAITING)
-      throw new UnavailableError('Too many passwords are being checked. Try again later.');
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else running += 1;
+  if (running >= MAX_CONCURRENT) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running += 1;
   try {
     return await promisify(argon2)('argon2id', { message: password, nonce: salt, tagLength: HASH_BYTES, ...COST });
   } finally {
@@ -34,7 +50,7 @@ const encoded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('
 const PREFIX = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$`;
 
 /** Returns the hash of a new password in the usual form, which names the algorithm and its parameters. */
-export async function hashPassword(password: string): Promise<string> {
+async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   return `${PREFIX}${encoded(salt)}$${encoded(await derive(password, salt))}`;
 }
@@ -43,7 +59,7 @@ export async function hashPassword(password: string): Promise<string> {
 const NO_PASSWORD = `${PREFIX}${encoded(randomBytes(SALT_BYTES))}$${encoded(randomBytes(HASH_BYTES))}`;
 
 /** Takes the same time whether there is a hash or not. */
-export async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const [, , , , salt = '', expected = ''] = (hash ?? NO_PASSWORD).split('$');
   const actual = await derive(password, Buffer.from(salt, 'base64'));
   const wanted = Buffer.from(expected, 'base64');

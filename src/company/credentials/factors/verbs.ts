@@ -7,9 +7,10 @@ import type { Form } from '../../../kernel/validation/form.ts';
 import { withCredentialLock } from '../credential-lock.ts';
 import { endSessions } from '../sessions/statements.sql.ts';
 import { type BrowserTraits, ownKeys, type StartedSession, startSession } from '../sessions/verbs.ts';
+import { forgiveAttempt, takeAttempt } from '../sign-in/attempts.ts';
 import { codeSecretOwner } from './code-secrets.ts';
 import { codeUri, matchCode, newCodeSecret } from './one-time-codes.ts';
-import { hashPassword, isPassword } from './password-hash.ts';
+import { withPasswordHashing } from './password-hash.ts';
 import { assertStrongPassword } from './password-rules.ts';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts';
 import type { CodesBody, PasswordBody } from './schema.ts';
@@ -107,11 +108,16 @@ export async function setPassword(context: Context, form: Form<PasswordBody>, re
   const words = [before.email, before.name, before.company];
   form.read('password', password, (text) => assertStrongPassword(text, words));
   form.check();
-  if (needsCurrent && !(await isPassword(current ?? '', before.password_hash))) {
-    form.addFault('current_password', 'not_allowed', 'is not the password');
-    form.check();
-  }
-  const password_hash = await hashPassword(password);
+  const password_hash = await withPasswordHashing(async ({ hashPassword, isPassword }) => {
+    if (needsCurrent) {
+      const attempt = await takeAttempt(context, { password: ownKeys(context).user_id });
+      if (!(await isPassword(current ?? '', before.password_hash)))
+        form.addFault('current_password', 'not_allowed', 'is not the password');
+      form.check();
+      await forgiveAttempt(context.db, attempt);
+    }
+    return hashPassword(password);
+  });
   return changeFactors(context, request, 'password', async (locked) => {
     if ((await findFactors(locked)).password_hash !== before.password_hash) {
       throw invalidState('password', 'was changed meanwhile');

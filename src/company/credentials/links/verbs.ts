@@ -8,6 +8,7 @@ import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
 import type { CompanyContext } from '../../admin-context.ts';
 import { withCredentialLock } from '../credential-lock.ts';
 import { secretHash } from '../secrets.ts';
+import { endAllSessions } from '../sessions/verbs.ts';
 import * as sql from './statements.sql.ts';
 
 export const INVITATION_TIME = { hours: 72 };
@@ -24,7 +25,7 @@ export const linkAddress = (siteUrl: string, secret: string): string => `${siteU
 export type Delivery = 'mail' | 'print';
 
 /**
- * Invites a user who cannot sign in yet. Must run under the lock of the company's credentials. Returns the secret of the
+ * Invites a user who cannot sign in yet, and ends the sessions that earlier invitations began. Must run under the lock of the company's credentials. Returns the secret of the
  * link if it is to be printed.
  */
 export async function inviteUser(
@@ -40,6 +41,8 @@ export async function inviteUser(
   }
   const secret = delivery === 'print' ? newLinkSecret() : undefined;
   await insertLink(locked, { userId, kind: 'invitation', secret, expires: clock().add(INVITATION_TIME) });
+  // After the statement that may have waited for the use of an earlier link, so that it sees the session of that.
+  await endAllSessions(locked, userId);
   if (secret === undefined) notifyWorkers(db);
   return secret;
 }

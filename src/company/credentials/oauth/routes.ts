@@ -46,7 +46,7 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    if (!parseBasicAuth(request.headers.authorization)) assertFewFailures(unreadableRequests, request, reply);
+    if (!parseBasicAuth(request.headers.authorization)) assertFewFailures(unreadableRequests, request);
     assertUncompressed(request, reply);
   });
 
@@ -54,18 +54,13 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
    * Unreadable bodies cost the most to parse, so an address that sends many of them is rejected before parsing. Clients
    * behind the same address can still use HTTP Basic, which is checked without the body.
    */
-  const readParameters = async (
-    context: AdminContext,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Parameters> => {
+  const readParameters = async (context: AdminContext, request: FastifyRequest): Promise<Parameters> => {
     try {
-      assertFewFailures(unreadableRequests, request, reply);
+      assertFewFailures(unreadableRequests, request);
     } catch (error) {
       const basic = parseBasicAuth(request.headers.authorization);
       if (!basic) throw error;
       await authenticateClient(context, basic);
-      reply.removeHeader('retry-after');
     }
     try {
       return parseParameters(request);
@@ -106,7 +101,7 @@ export async function oauthRoutes(app: FastifyInstance, services: OAuthOptions):
       },
       handler: async (request, reply: FastifyReply) => {
         const context = { db: new RequestDatabase(services.db), clock: services.clock };
-        const parameters = await readParameters(context, request, reply);
+        const parameters = await readParameters(context, request);
         const credentials = readClientCredentials(request, parameters);
         if (!credentials) throw new OAuthError('invalid_client', 'The client must send its id and its secret.');
         const client = await authenticateClient(context, credentials);
@@ -159,7 +154,7 @@ function sendOAuthError(
   reply: FastifyReply,
 ): FastifyReply {
   if (code === 'invalid_client') {
-    recordFailure(attempts, request, reply);
+    recordFailure(attempts, request);
     reply.header('www-authenticate', 'Basic realm="case-records"');
   }
   return reply.status(code === 'invalid_client' ? 401 : 400).send({ error: code, error_description: message });

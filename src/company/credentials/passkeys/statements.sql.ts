@@ -21,12 +21,14 @@ export const listCredentialIds = read('passkeys.list_credential_ids', {
   sql: (input) => `SELECT p.credential_id FROM passkeys p WHERE ${ofUser(input)}`,
 });
 
-/** SQL: table expressions with the locked user `old`, and the user `u` after a change of the passkeys. */
-const changedUser = (input: { company_id: string; user_id: string; now: string }, where: string) => `old AS (
+/** SQL: the table expression `old` with the user, who is locked before the passkeys, as at a sign-in. */
+const lockedUser = (input: { company_id: string; user_id: string }) => `old AS (
       SELECT u.* FROM users u WHERE u.company_id = ${input.company_id} AND u.id = ${input.user_id} FOR NO KEY UPDATE
-    ), u AS (
+    )`;
+/** SQL: the table expression `u` with the user after a change of the passkeys, if `p` has a row. */
+const changedUser = (input: { now: string }) => `u AS (
       UPDATE users u SET updated_at = ${input.now} FROM old
-       WHERE u.company_id = old.company_id AND u.id = old.id AND ${where}
+       WHERE u.company_id = old.company_id AND u.id = old.id AND EXISTS (SELECT 1 FROM p)
       RETURNING u.*
     )`;
 const event = (action: 'passkey_added' | 'passkey_removed', input: { now: string; origin: string }) => `event AS (
@@ -45,23 +47,24 @@ export const insertPasskey = write('passkeys.insert', {
     backed_up: 'boolean',
   },
   sql: (input) => `
-    WITH p AS (
+    WITH ${lockedUser(input)}, p AS (
       INSERT INTO passkeys (company_id, id, user_id, name, credential_id, public_key, counter, transports, backed_up,
                             created_at)
       VALUES (${input.company_id}, ${input.id}, ${input.user_id}, ${input.name}, ${input.credential_id},
               ${input.public_key}, ${input.counter}, ${input.transports}, ${input.backed_up}, ${input.now})
       ON CONFLICT (credential_id) DO NOTHING
       RETURNING id
-    ), ${changedUser(input, 'EXISTS (SELECT 1 FROM p)')}, ${event('passkey_added', input)}
+    ), ${changedUser(input)}, ${event('passkey_added', input)}
     SELECT id FROM p`,
 });
 
 export const removePasskey = write('passkeys.remove', {
   inputs: CHANGE_INPUTS,
   sql: (input) => `
-    WITH p AS (
-      DELETE FROM passkeys p WHERE ${ofUser(input)} AND p.id = ${input.id} RETURNING p.id
-    ), ${changedUser(input, 'EXISTS (SELECT 1 FROM p)')}, ${event('passkey_removed', input)}
+    WITH ${lockedUser(input)}, p AS (
+      DELETE FROM passkeys p USING old WHERE ${ofUser(input)} AND p.user_id = old.id AND p.id = ${input.id}
+      RETURNING p.id
+    ), ${changedUser(input)}, ${event('passkey_removed', input)}
     SELECT id FROM p`,
 });
 

@@ -9,7 +9,7 @@ import { assertVisible } from '../../../kernel/validation/single-line.ts';
 import { changeFactors, changeOf, type FactorRequest, findFactors } from '../factors/verbs.ts';
 import { secretHash } from '../secrets.ts';
 import { ownKeys } from '../sessions/verbs.ts';
-import { type SignedIn, type SignInContext, startFullSession } from '../sign-in/verbs.ts';
+import { beginSession, type SignedIn, type SignInContext } from '../sign-in/verbs.ts';
 import type { ChallengePurpose, Challenges } from './challenges.ts';
 import type { AddPasskeyBody, PasskeySignInBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
@@ -64,12 +64,16 @@ export async function signInWithPasskey(
   }).catch(() => undefined);
   if (!verified?.verified) throw failed();
   const { newCounter, credentialBackedUp } = verified.authenticationInfo;
-  const { company_id, id } = passkey;
-  const used = await context.db.queryRows(
-    sql.usePasskey({ ...challenge.use(context), company_id, id, counter: newCounter, backed_up: credentialBackedUp }),
+  const { company_id, user_id, id } = passkey;
+  const use = { ...challenge.use(context), company_id, id, counter: newCounter, backed_up: credentialBackedUp };
+  const started = await beginSession(
+    context,
+    { company_id, user_id },
+    'passkey',
+    async ({ db }) => (await db.queryRows(sql.usePasskey(use))).length > 0,
   );
-  if (used.length === 0) throw failed();
-  return { ...passkey, started: await startFullSession(context, passkey, 'passkey') };
+  if (!started) throw failed();
+  return { company_id, user_id, started };
 }
 
 /** The options for another passkey of the signed-in user. */

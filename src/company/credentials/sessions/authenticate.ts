@@ -4,7 +4,6 @@ import { RequestDatabase } from '../../../kernel/database/request-database.ts';
 import { type Clock, toSql } from '../../../kernel/time/time.ts';
 import { type CompanyRow, companyOf } from '../../company.ts';
 import { cachedLookup } from '../authenticate.ts';
-import type { LastUsedRecorder } from '../last-used.ts';
 import { secretHash } from '../secrets.ts';
 import { type Role, scopesOfRole } from '../users/roles.ts';
 import { findSession } from './statements.sql.ts';
@@ -15,8 +14,8 @@ const NO_SCOPES: ReadonlySet<string> = new Set();
  * Returns a function that resolves the secret of a session to its caller, cached like tokens: a disabled user, a changed
  * role and an ended session take effect in every process within the lifetime of the cache.
  */
-export const createSessionAuthenticator = (db: Database, clock: Clock, lastSeen: LastUsedRecorder) =>
-  cachedLookup(clock, (secret) => findCaller(new RequestDatabase(db), clock, lastSeen, secret));
+export const createSessionAuthenticator = (db: Database, clock: Clock) =>
+  cachedLookup(clock, (secret) => findCaller(new RequestDatabase(db), clock, secret));
 
 type SessionRow = CompanyRow & {
   session_id: string;
@@ -27,15 +26,9 @@ type SessionRow = CompanyRow & {
   role: Role;
 };
 
-async function findCaller(
-  db: Executor,
-  clock: Clock,
-  lastSeen: LastUsedRecorder,
-  secret: string,
-): Promise<Caller | undefined> {
+async function findCaller(db: Executor, clock: Clock, secret: string): Promise<Caller | undefined> {
   const row = await db.queryFirst<SessionRow>(findSession({ secret_sha256: secretHash(secret), now: toSql(clock()) }));
   if (!row) return undefined;
-  lastSeen.record(row.id, row.session_id);
   return {
     credential: { type: 'user', id: row.user_id, name: row.name },
     token: { companyId: row.id, id: row.session_id, type: 'session' },

@@ -34,7 +34,11 @@ export const SignedIn = Type.Object(
   {
     user: Type.Object(USER_FIELDS, { title: 'SignedInUser', ...closed }),
     company: Type.Object(
-      { id: uuid(), name: Type.String({ examples: ['Smith & Partners'] }) },
+      {
+        id: uuid(),
+        name: Type.String({ examples: ['Smith & Partners'] }),
+        time_zone: Type.String({ examples: ['Europe/London'] }),
+      },
       { title: 'SignedInCompany', ...closed },
     ),
     scopes: scopeListSchema(ALL_SCOPES),

@@ -66,7 +66,7 @@ export const showCurrent = read('sessions.show_current', {
       role: 'u.role',
       adviser_id: 'u.adviser_id',
       state: 'u.state',
-    })}::text AS user, ${jsonObject({ id: 'c.id', name: 'c.name' })}::text AS company, u.role, s.purpose,
+    })}::text AS user, ${jsonObject({ id: 'c.id', name: 'c.name', time_zone: 'c.time_zone' })}::text AS company, u.role, s.purpose,
            ${record('s.id')}::text AS session
       FROM ${JOINED} WHERE ${ofUser(input)} AND s.id = ${input.id} AND ${isLive(input.now)}`,
 });
@@ -95,15 +95,15 @@ export const insertSession = write('sessions.insert', {
   },
   sql: (input) => `
     WITH u AS (
-      SELECT u.* FROM users u
-       WHERE u.company_id = ${input.company_id} AND u.id = ${input.user_id}
-         AND CASE ${input.purpose} WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END FOR SHARE
+      SELECT u.* FROM users u JOIN companies c ON c.id = u.company_id
+       WHERE u.company_id = ${input.company_id} AND u.id = ${input.user_id} AND c.removal_started_at IS NULL
+         AND CASE ${input.purpose} WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END FOR SHARE OF u
     ), kept AS (
       SELECT s.id, row_number() OVER (ORDER BY s.created_at DESC, s.id DESC) AS place,
-             count(*) FILTER (WHERE s.ended_at IS NULL AND s.secret_sha256 IS DISTINCT FROM ${input.replaced_sha256})
+             count(*) FILTER (WHERE ${isLive(input.now)} AND s.secret_sha256 IS DISTINCT FROM ${input.replaced_sha256})
                OVER (ORDER BY s.created_at DESC, s.id DESC) AS live_place,
              s.created_at < ${input.now} - interval '${KEPT_DAYS} days' AS is_old
-        FROM sessions s JOIN u ON u.company_id = s.company_id AND u.id = s.user_id
+        FROM sessions s JOIN u ON u.company_id = s.company_id AND u.id = s.user_id JOIN companies c ON c.id = u.company_id
     ), deleted AS (
       DELETE FROM sessions s USING kept
        WHERE s.company_id = ${input.company_id} AND s.id = kept.id

@@ -27,7 +27,7 @@ export type StartedSession = { id: string; secret: string; browserSecret: string
 
 const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** Starts a session. Returns undefined if the user was disabled meanwhile. */
+/** Starts a session. Returns undefined if the user was disabled meanwhile, or if the company is being removed. */
 export async function startSession(
   { db, clock }: AdminContext,
   { company_id, user_id, purpose, method, browser, replacedSecret }: NewSession,
@@ -97,7 +97,13 @@ export async function endOtherSessions(context: Context): Promise<string> {
   return JSON.stringify({ ended: ended.length });
 }
 
-/** Ends every session of a user of the company. */
+/** Ends every session of a user, as a part of another change. */
+export async function endAllSessions({ db, company, clock }: CompanyContext, userId: string): Promise<void> {
+  const user = { company_id: company.id, user_id: userId };
+  await db.queryRows(sql.endSessions({ ...user, id: null, except_id: null, now: toSql(clock()) }));
+}
+
+/** Ends every session of a user of the company, and writes that into the history. */
 export const endSessionsOfUser = (context: CompanyContext, userId: string): Promise<string> =>
   withCredentialLock(context, async ({ db, company, clock }) => {
     const ended = await db.queryJson(

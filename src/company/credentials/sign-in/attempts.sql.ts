@@ -7,8 +7,9 @@ const LIMITS: Record<string, { free: number; maxSeconds: number }> = {
   browser: { free: 10, maxSeconds: 60 },
   code: { free: 5, maxSeconds: 300 },
   recovery: { free: 5, maxSeconds: 900 },
+  password: { free: 5, maxSeconds: 300 },
 };
-export type AttemptKind = 'account' | 'address' | 'browser' | 'code' | 'recovery';
+export type AttemptKind = 'account' | 'address' | 'browser' | 'code' | 'recovery' | 'password';
 
 /** Failures are forgotten after this time without another one. */
 const MEMORY = `interval '1 hour'`;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Executor } from '../../../kernel/database/database.ts';
+import { TooManyAttemptsError } from '../../../kernel/errors.ts';
 import type { ByteaText } from '../../../kernel/sql/inputs.ts';
 import { type Clock, toSql } from '../../../kernel/time/time.ts';
 import * as sql from './attempts.sql.ts';
@@ -8,31 +9,25 @@ import * as sql from './attempts.sql.ts';
 /** What attempts are counted by, such as `{ account: 'olivia@company.example' }`. */
 type Subjects = Partial<Record<sql.AttemptKind, string>>;
 
-/** Too many attempts have failed. */
-export class AttemptDelayedError extends Error {
-  readonly waitSeconds: number;
-
-  constructor(waitSeconds: number) {
-    super('Too many attempts have failed.');
-    this.waitSeconds = waitSeconds;
-  }
-}
-
 export type Attempt = { keys: readonly ByteaText[] };
 
 /**
- * Takes one attempt of each subject, or throws if one of them has to wait. The rows are the same whether an account
- * exists or not.
+ * Takes one attempt of each subject, or none of any, and throws, if one of them has to wait. The rows are the same
+ * whether an account exists or not.
  */
 export async function takeAttempt({ db, clock }: { db: Executor; clock: Clock }, subjects: Subjects): Promise<Attempt> {
   const kinds = Object.keys(subjects) as sql.AttemptKind[];
   const keys = kinds.map((kind): ByteaText => `\\x${hash('sha256', `${kind}\0${subjects[kind]}`, 'hex')}`);
-  const rows = await db.queryRows<{ allowed: boolean; wait_seconds: number }>(
-    sql.takeAttempt({ keys: keys as never, kinds, now: toSql(clock()) }),
-  );
-  const waits = rows.filter(({ allowed }) => !allowed).map(({ wait_seconds }) => wait_seconds);
-  if (waits.length > 0) throw new AttemptDelayedError(Math.max(...waits));
-  return { keys };
+  return db.transaction(async (transaction) => {
+    const rows = await transaction.queryRows<{ allowed: boolean; wait_seconds: number }>(
+      sql.takeAttempt({ keys: keys as never, kinds, now: toSql(clock()) }),
+    );
+    const waits = rows.filter(({ allowed }) => !allowed).map(({ wait_seconds }) => wait_seconds);
+    // A concurrent attempt may have delayed one of the subjects meanwhile: then none is taken from the others either.
+    if (waits.length > 0)
+      throw new TooManyAttemptsError('Too many attempts have failed. Try again later.', Math.max(...waits));
+    return { keys };
+  });
 }
 
 export async function forgiveAttempt(db: Executor, { keys }: Attempt): Promise<void> {

@@ -5,15 +5,18 @@ import { SignInFailedError, UnavailableError } from '../../../kernel/errors.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
 import { type Clock, toSql } from '../../../kernel/time/time.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
+import { recoveryCodeHash } from '../factors/recovery-codes.ts';
 import { findLink, insertRecovery, useLink } from '../links/statements.sql.ts';
 import { RECOVERY_TIME } from '../links/verbs.ts';
 import { secretHash } from '../secrets.ts';
-import { startSession } from '../sessions/verbs.ts';
+import { startSession, type UserKey } from '../sessions/verbs.ts';
 import { addressSubject, forgiveAttempt, takeAttempt } from './attempts.ts';
 import type { LinkBody, RecoveryBody } from './schema.ts';
-import { type SecondFactor, type SignedIn, type SignInContext, useSecondFactor } from './verbs.ts';
+import { checkCode, type SecondFactor, useUpCode } from './second-factor.ts';
+import { lockUser } from './statements.sql.ts';
+import type { SignedIn, SignInContext } from './verbs.ts';
 
-type LinkRow = SecondFactor & { id: string; kind: 'invitation' | 'recovery' | 'local' };
+type LinkRow = UserKey & SecondFactor & { id: string; kind: 'invitation' | 'recovery' | 'local'; name: string };
 
 const failed = () => new SignInFailedError('The link or the code is wrong, was used before, or is too old.');
 
@@ -29,27 +32,34 @@ export async function signInWithLink(
   form.check();
   const { db, clock, browser, sessionSecret } = context;
   const { link: secret, code } = form.body;
-  const now = toSql(clock());
-  const link = await db.queryFirst<LinkRow>(findLink({ secret_sha256: secretHash(secret), now }));
+  const code_sha256 = recoveryCodeHash(code ?? '');
+  const link = await db.queryFirst<LinkRow>(
+    findLink({ secret_sha256: secretHash(secret), code_sha256, now: toSql(clock()) }),
+  );
   if (!link || (link.kind === 'local' && !isLoopback)) throw failed();
-  if (link.kind === 'recovery') {
-    if (code === undefined) form.addFault('code', 'required', 'is required: a one-time code or a recovery code');
-    form.check();
-    const attempt = await takeAttempt(context, { code: link.user_id });
-    if (!(await useSecondFactor(context, link, code ?? ''))) throw failed();
-    await forgiveAttempt(db, attempt);
-  }
-  const { company_id, user_id, id } = link;
-  return db.transaction(async (transaction) => {
+  const isRecovery = link.kind === 'recovery';
+  if (isRecovery && code === undefined)
+    form.addFault('code', 'required', 'is required: a one-time code or a recovery code');
+  form.check();
+  const attempt = isRecovery ? await takeAttempt(context, { code: link.user_id }) : undefined;
+  const right = isRecovery ? checkCode(context, link, link, code ?? '') : undefined;
+  if (isRecovery && right === undefined) throw failed();
+  const { company_id, user_id, id, name } = link;
+  const user = { company_id, user_id };
+  const started = await db.transaction(async (transaction) => {
+    const locked = { ...context, db: transaction };
+    const factors = { password_hash: null, sealed_secret: isRecovery ? link.sealed_secret : null };
+    if (!(await transaction.queryFirst(lockUser({ ...user, ...factors })))) throw failed();
+    if (right !== undefined && !(await useUpCode(locked, user, { name, code_sha256, right }))) throw failed();
+    // Read again, because another invitation may have ended this link while the request waited for the lock.
+    const now = toSql(clock());
     if ((await transaction.queryRows(useLink({ company_id, id, now }))).length === 0) throw failed();
     const purpose = link.kind === 'local' ? 'full' : 'enrolment';
-    const started = await startSession(
-      { db: transaction, clock },
-      { company_id, user_id, purpose, method: 'link', browser, replacedSecret: sessionSecret },
-    );
-    if (!started) throw failed();
-    return { company_id, user_id, started };
+    return startSession(locked, { ...user, purpose, method: 'link', browser, replacedSecret: sessionSecret });
   });
+  if (!started) throw failed();
+  if (attempt) await forgiveAttempt(db, attempt);
+  return { ...user, started };
 }
 
 const MAX_PENDING = 50;

@@ -1,9 +1,9 @@
 /** The script of the page. It runs in the browser and refers to nothing outside the function. */
 
-type Shown = { textContent: string; hidden: boolean; value: string; href: string };
+type Shown = { textContent: string; hidden: boolean; value: string; href: string; className: string };
 type Form = Shown & { elements: Record<string, Shown>; reset(): void };
-declare const document: { getElementById(id: string): Shown & Form; createElement(name: string): Shown };
-declare const location: { hash: string; href: string; pathname: string };
+declare const document: { title: string; getElementById(id: string): Shown & Form; createElement(name: string): Shown };
+declare const location: { hash: string; href: string; pathname: string; search: string; replace(url: string): void };
 declare const history: { replaceState(state: null, unused: string, url: string): void };
 declare const navigator: { credentials: Record<'get' | 'create', (options: object) => Promise<{ toJSON(): object }>> };
 declare const PublicKeyCredential: Record<
@@ -17,8 +17,13 @@ function startSignIn(): void {
   const show = (id: string, isShown: boolean) => {
     byId(id).hidden = !isShown;
   };
-  const say = (text: string) => {
+  const say = (text: string, isFailure = false) => {
     byId('message').textContent = text;
+    byId('message').className = isFailure ? 'failed' : '';
+  };
+  const title = (text: string) => {
+    byId('title').textContent = text;
+    document.title = `Case Records: ${text.toLowerCase()}`;
   };
   type Answer = { status: number; body: Record<string, never> };
   const call = async (method: string, path: string, body?: object): Promise<Answer> => {
@@ -48,7 +53,10 @@ function startSignIn(): void {
     try {
       await work();
     } catch (error) {
-      say((error as Error).message);
+      const isOld = error instanceof Refused && error.answer.body.code === 'recent_sign_in_required';
+      isAgain ||= isOld;
+      if (isOld) await refresh();
+      say((error as Error).message, true);
     }
   };
   const on = (id: string, type: string, work: () => Promise<unknown>) =>
@@ -61,20 +69,33 @@ function startSignIn(): void {
   // A fragment is not sent to the service, and is removed here so that it is not copied with the address.
   const fragment = new URLSearchParams(location.hash.slice(1));
   let link = fragment.get('link');
-  const company = new URLSearchParams(location.href.split('?')[1]?.split('#')[0] ?? '').get('company');
-  if (link) history.replaceState(null, '', location.pathname);
+  if (link) history.replaceState(null, '', location.pathname + location.search);
+  const query = new URLSearchParams(location.search);
+  const company = query.get('company');
   const ofCompany = company ? { company_id: company } : {};
+  /** Whether a person who has signed in is asked to do so again. */
+  let isAgain = query.has('again');
+  // Only below the root of the service: another address could be that of a page that asks for the password again.
+  const next = query.get('next') ?? '';
+  const address = URL.canParse(next, root) ? new URL(next, root).href : '';
+  const target = next !== '' && address.startsWith(root) ? address : undefined;
   let setup = '';
+  /** Whether the page has shown the account: it then stays, because there may be recovery codes to be kept. */
+  let wasShown = false;
 
-  const refresh = async () => {
+  const refresh = async (): Promise<void> => {
     const { status, body: current } = await call('GET', 'session');
     // A link may be meant for another person than the one who is signed in.
-    const isSignedIn = status === 200 && link === null;
+    const hasSession = status === 200 && link === null;
+    const isSignedIn = hasSession && !isAgain;
+    const { user, session, company: firm } = current as Record<string, Record<string, string>>;
+    if (isSignedIn && !wasShown && target && session?.purpose === 'full') return location.replace(target);
+    title(link !== null ? 'Welcome' : isSignedIn ? 'Your account' : hasSession ? 'Sign in again' : 'Sign in');
     show('signed-in', isSignedIn);
     show('with-link', link !== null);
     show('signed-out', !isSignedIn && link === null);
+    wasShown = isSignedIn;
     if (!isSignedIn) return;
-    const { user, session, company: firm } = current as Record<string, Record<string, string>>;
     const account = (await ask('GET', 'account')) as unknown as {
       passkeys: { name: string }[];
       password_set_at: string | null;
@@ -86,6 +107,8 @@ function startSignIn(): void {
       ? `${user?.name} (${user?.role}) of ${firm?.name}`
       : `Welcome ${user?.name}. Add a passkey, or a password and an authenticator app.`;
     show('end-others', isFull);
+    show('continue', isFull && target !== undefined);
+    byId('continue').href = target ?? '';
     show('current-password', isFull && account.password_set_at !== null);
     const lines = [
       ...account.passkeys.map(({ name }) => `Passkey: ${name}`),
@@ -116,12 +139,14 @@ function startSignIn(): void {
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as never);
     const credential = await navigator.credentials.get({ publicKey });
     await ask('POST', 'sign-in/passkey', { response: credential.toJSON() });
+    isAgain = false;
     await refresh();
   });
   on('password-form', 'submit', async () => {
     const [email, password, code] = ['email', 'password', 'code'].map((name) => field('password-form', name));
     await ask('POST', 'sign-in/password', { email, password, code, ...ofCompany });
     byId('password-form').reset();
+    isAgain = false;
     await refresh();
   });
   on('recover', 'click', async () => {

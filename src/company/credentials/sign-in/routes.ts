@@ -17,7 +17,7 @@ import {
 } from '../../../http/plugins/site.ts';
 import type { UnfinishedBodies } from '../../../http/plugins/unfinished-bodies.ts';
 import { RequestDatabase } from '../../../kernel/database/request-database.ts';
-import { invalidRequest, SignInFailedError, TooManyAttemptsError } from '../../../kernel/errors.ts';
+import { invalidRequest, SignInFailedError } from '../../../kernel/errors.ts';
 import type { SecretBox } from '../../../kernel/secret-box.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
 import type { Challenges } from '../passkeys/challenges.ts';
@@ -25,7 +25,6 @@ import { NoBody, PasskeyOptions, PasskeySignInBody } from '../passkeys/schema.ts
 import { requirePasskeySite, signInOptions, signInWithPasskey } from '../passkeys/verbs.ts';
 import { SignedIn as SignedInRecord } from '../sessions/schema.ts';
 import { showCurrent } from '../sessions/verbs.ts';
-import { AttemptDelayedError } from './attempts.ts';
 import { type Recoveries, signInWithLink } from './links.ts';
 import { LinkBody, PasswordSignInBody, RecoveryBody, RecoveryRequested } from './schema.ts';
 import { type SignedIn, type SignInContext, signInWithPassword } from './verbs.ts';
@@ -77,12 +76,8 @@ export async function signInRoutes(app: FastifyInstance, services: SignInService
     assertUncompressed(request, reply);
   });
 
-  app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
-    if (error instanceof SignInFailedError) recordFailure(services.failures, request, reply);
-    if (error instanceof AttemptDelayedError) {
-      reply.header('retry-after', String(error.waitSeconds));
-      throw new TooManyAttemptsError('Too many attempts to sign in have failed. Try again later.');
-    }
+  app.setErrorHandler((error: Error & { code?: string }, request) => {
+    if (error instanceof SignInFailedError) recordFailure(services.failures, request);
     if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw invalidRequest([NOT_JSON]);
     throw error;
   });

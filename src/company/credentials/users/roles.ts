@@ -7,7 +7,7 @@ const READ_SCOPES = COMPANY_SCOPES.filter((scope) => scope.endsWith(':read'));
 
 const SCOPES_OF_ROLE: Record<Role, ReadonlySet<Scope>> = {
   owner: new Set(COMPANY_SCOPES),
-  adviser: new Set([...RECORD_SCOPES, ...READ_SCOPES]),
+  adviser: new Set([...RECORD_SCOPES, ...READ_SCOPES, 'cases:write' as const]),
   bookkeeper: new Set([...READ_SCOPES, 'invoices:write' as const]),
   reader: new Set(READ_SCOPES),
 };

@@ -16,6 +16,7 @@ import { withCredentialLock } from '../credential-lock.ts';
 import type { EndCredentialQuery } from '../descendants.schema.ts';
 import { readKindsToEnd, withDescendants } from '../descendants.ts';
 import { type Delivery, inviteAgain, inviteUser, resetFactors } from '../links/verbs.ts';
+import { endAllSessions } from '../sessions/verbs.ts';
 import { type Role, scopesOfRole } from './roles.ts';
 import type { CreateUserBody, UserBody } from './schema.ts';
 import * as sql from './statements.sql.ts';
@@ -117,9 +118,13 @@ export async function resetUserFactors(context: CompanyContext, id: string, deli
 /** Gives the role back, so the caller must have its scopes, as for giving it at first. */
 export const enableUser = (context: CompanyContext, id: string): Promise<string> =>
   withCredentialLock(context, async (locked) => {
-    const lacking = lackingScopes(JSON.parse(await showUser(locked, id)).role, context);
+    const { role, state } = JSON.parse(await showUser(locked, id));
+    const lacking = lackingScopes(role, context);
     if (lacking.length > 0) throw invalidRequest([{ field: 'role', ...notGrantable(lacking) }]);
-    return requireUser(locked.db, sql.enableUser(change(locked, id)));
+    const record = await requireUser(locked.db, sql.enableUser(change(locked, id)));
+    // A sign-in that the end of the user had to wait for has begun a session that it did not see.
+    if (state === 'disabled') await endAllSessions(locked, id);
+    return record;
   });
 
 /** A caller cannot give a role with scopes that it does not have itself, as it cannot grant them to a key. */

@@ -25,6 +25,7 @@ export function videoAccountRoutes(app: FastifyInstance, services: Services, sec
 
   registerOperation(app, services, {
     ...common,
+    needsRecentSignIn: true,
     id: 'connectVideoAccount',
     method: 'PUT',
     summary: "Connect an adviser's video account",
