@@ -1,7 +1,9 @@
 import type { CaseOverview } from '@case-records/client';
 import { go, place, withQuery } from '../../navigation/place.ts';
 import { AppointmentPanel } from './appointment.tsx';
+import { CaseDetailsPanel } from './case-details.tsx';
 import { ChangePanel } from './change.tsx';
+import { CustomerPanel } from './customer.tsx';
 import { EntryPanel } from './entry.tsx';
 import { InteractionPanel } from './interaction.tsx';
 import { InvoicePanel } from './invoice.tsx';
@@ -30,6 +32,10 @@ export function CasePanel({ overview }: { overview: CaseOverview }) {
       );
     case 'entry':
       return <EntryPanel {...common} id={recordId} />;
+    case 'case':
+      return <CaseDetailsPanel {...common} />;
+    case 'customer':
+      return <CustomerPanel {...common} id={recordId} />;
     case 'change':
       return <ChangePanel onClose={onClose} eventId={id} key={open} />;
     default:

@@ -10,6 +10,7 @@ import { service } from '../../service/client.ts';
 import { ofCase } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
+import { texts } from '../../texts.ts';
 import { text as casesText } from '../cases/texts.ts';
 import { personName } from '../person-name.ts';
 import { AddressBook } from './address-book.tsx';
@@ -69,12 +70,14 @@ export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Recor
 /** What somebody who answers the phone must see first. */
 function CaseHeader({ overview }: { overview: CaseOverview }) {
   const { reference, state, kind, customers, next_appointment, balance, opened_at, closed_at } = overview;
+  const mayWrite = may('cases:write', 'manage');
   return (
     <>
       <header class="screen-header">
         <h1>{reference}</h1>
         {kind && <Badge>{kind}</Badge>}
         <Badge tone={state === 'open' ? 'good' : 'neutral'}>{casesText.states[state]}</Badge>
+        {mayWrite && <Button href={withQuery({ open: 'case' })}>{texts.edit}</Button>}
       </header>
       <div class="facts">
         <section aria-label={text.clients}>
@@ -83,12 +86,19 @@ function CaseHeader({ overview }: { overview: CaseOverview }) {
           <ul>
             {customers.map((customer) => (
               <li key={customer.id}>
-                <strong>{personName(customer)}</strong>
+                <strong>
+                  {mayWrite ? (
+                    <a href={withQuery({ open: `customer/${customer.id}` })}>{personName(customer)}</a>
+                  ) : (
+                    personName(customer)
+                  )}
+                </strong>
                 {customer.phone && <a href={`tel:${customer.phone.replaceAll(' ', '')}`}>{customer.phone}</a>}
                 {customer.email && <a href={`mailto:${customer.email}`}>{customer.email}</a>}
               </li>
             ))}
           </ul>
+          {mayWrite && <a href={withQuery({ open: 'customer/new' })}>{text.addClient}</a>}
         </section>
         {overview.counts.appointments !== null && (
           <section aria-label={text.nextAppointment}>

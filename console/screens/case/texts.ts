@@ -1,6 +1,12 @@
 /** The texts of a case. */
 export const text = {
   clients: 'Clients',
+  addClient: 'Add a client',
+  client: 'Client',
+  clientAdded: 'The client is added.',
+  theClient: 'The client',
+  editCase: 'Case',
+  stateHint: 'A closed or archived case stays as it is: nothing is refused because of it.',
   noClients: 'No clients yet.',
   nextAppointment: 'Next appointment',
   noAppointment: 'None is booked.',

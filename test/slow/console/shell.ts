@@ -67,7 +67,7 @@ test('keys lead to screens and to their list, and can be turned off', { skip }, 
   await page.keyboard.press('Escape');
   await page.keyboard.press('n');
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox').waitFor();
+  await page.getByRole('combobox', { name: 'Search and commands' }).waitFor();
   assert.equal(await page.getByRole('dialog').count(), 1);
   assertNoComplaints(page);
   await page.context().close();
@@ -83,7 +83,7 @@ test('the palette runs commands: what is typed right after its key is not lost, 
   await page.keyboard.press('/');
   await page.keyboard.type('go to cas');
   await page.getByRole('option', { name: 'Go to Cases' }).waitFor();
-  assert.equal(await page.getByRole('combobox').inputValue(), 'go to cas');
+  assert.equal(await page.getByRole('combobox', { name: 'Search and commands' }).inputValue(), 'go to cas');
   await assertAccessible(page, 'the palette');
   await page.keyboard.press('Escape');
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'Cases');
