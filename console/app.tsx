@@ -9,7 +9,7 @@ import { Shell } from './navigation/shell.tsx';
 import { findScreen } from './screens.ts';
 import { hasSessionEnded } from './service/client.ts';
 import { followEvents } from './service/following.ts';
-import { may, signedIn, signInAgain, startSession } from './service/session.ts';
+import { loadCurrency, may, signedIn, signInAgain, startSession } from './service/session.ts';
 import { texts } from './texts.ts';
 
 const startError = signal<unknown>(undefined);
@@ -18,7 +18,9 @@ async function start(): Promise<void> {
   startError.value = undefined;
   try {
     await startSession();
-    if (signedIn.value && may('events:read')) followEvents();
+    if (!signedIn.value) return;
+    if (may('events:read')) followEvents();
+    loadCurrency().catch(() => {});
   } catch (error) {
     if (hasSessionEnded.value) signInAgain();
     else startError.value = error;

@@ -15,22 +15,34 @@ export type Scope = SignedIn['scopes'][number];
 /** Whether the role of the person has one of the scopes. */
 export const may = (...scopes: Scope[]): boolean => scopes.some((scope) => signedIn.value?.scopes.includes(scope));
 
+/** Who was signed in before a reload. The page begins with it and asks the service at the same time. */
+const REMEMBERED = 'signed-in';
+
 /** Loads who is signed in. A page without a session leads to the page on which people sign in. */
 export async function startSession(): Promise<void> {
+  const stored = sessionStorage.getItem(REMEMBERED);
+  const remembered: SignedIn | undefined = stored === null ? undefined : JSON.parse(stored);
+  if (remembered) begin(remembered);
   const { data } = await service.getSession();
   if (data.session.purpose === 'enrolment') return signInAgain();
+  sessionStorage.setItem(REMEMBERED, JSON.stringify(data));
   keepDraftsOf(data.user.id);
+  // Somebody else has signed in meanwhile, and must not see what the other person had typed.
+  if (remembered && remembered.user.id !== data.user.id) location.reload();
+  else begin(data);
+}
+
+function begin(data: SignedIn): void {
   signedIn.value = data;
   const { id, name, time_zone } = data.company;
-  company.value = { id, name, timeZone: time_zone, currency: null };
-  if (may('manage')) {
-    service.getCompany().then(
-      ({ data: { currency } }) => {
-        company.value = { ...company.value, currency };
-      },
-      () => {},
-    );
-  }
+  company.value = { ...company.value, id, name, timeZone: time_zone };
+}
+
+/** Amounts are shown with the currency as soon as it is known. Only an owner may read it. */
+export async function loadCurrency(): Promise<void> {
+  if (!may('manage')) return;
+  const { data } = await service.getCompany();
+  company.value = { ...company.value, currency: data.currency };
 }
 
 /** Renews the end of the session, which every request moves. */
@@ -40,6 +52,7 @@ export async function renewSession(): Promise<void> {
 
 /** Leads to the page on which people sign in, and from there back to the same address. */
 export function signInAgain(): void {
+  sessionStorage.removeItem(REMEMBERED);
   const { pathname, search } = location;
   const target = new URL('sign-in', SERVICE_URL);
   target.searchParams.set('next', pathname + search);
@@ -48,6 +61,7 @@ export function signInAgain(): void {
 
 export async function signOut(): Promise<void> {
   await service.signOut();
+  sessionStorage.removeItem(REMEMBERED);
   clearDrafts();
   clearLoaded();
   location.assign(new URL('sign-in', SERVICE_URL));

@@ -34,6 +34,8 @@ export type PageOptions = {
   theme?: 'light' | 'dark';
   timeZone?: string;
   role?: Role;
+  /** Real time, for measurements; by default the clock of the test. */
+  isTimed?: boolean;
   /** Somebody who has signed in before; by default a new person with the role. Nobody: `null`. */
   person?: Person | null;
 };
@@ -62,7 +64,7 @@ export async function openConsole(
     ]);
   }
   // The service runs by the clock of the test, and so does the page.
-  await context.clock.install({ time: app.clock.read().epochMilliseconds });
+  if (!options.isTimed) await context.clock.install({ time: app.clock.read().epochMilliseconds });
   const page = Object.assign(await context.newPage(), { complaints: complaintsOf(context) });
   await page.goto(`${site}/console${address}`);
   return page;

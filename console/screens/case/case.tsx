@@ -35,35 +35,36 @@ export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Recor
   const additions = ADDITIONS.filter(({ scope }) => may(scope));
   useKeys(additions.map(({ key, label, open }) => ({ keys: key, label, run: () => go(withQuery({ open })) })));
   const showsPeople = place.value.query.get('show') === 'people';
+  const { data: overview, error } = found;
+  // The timeline does not wait for the case, so that both are loaded concurrently.
+  if (!overview && error) return <Loaded of={found}>{() => null}</Loaded>;
   return (
-    <Loaded of={found} lines={10}>
-      {(overview) => (
-        <>
-          <CaseHeader overview={overview} />
-          {additions.length > 0 && (
-            <fieldset class="actions" aria-label={text.add}>
-              {additions.map(({ open, label, icon }) => (
-                <Button key={open} href={withQuery({ open })}>
-                  <Icon name={icon} /> {label}
-                </Button>
-              ))}
-            </fieldset>
-          )}
-          <nav class="tabs" aria-label={overview.reference}>
-            <a href={withQuery({ show: undefined })} aria-current={showsPeople ? undefined : 'page'}>
-              {text.timeline}
-            </a>
-            {may('address_book:read') && (
-              <a href={withQuery({ show: 'people' })} aria-current={showsPeople ? 'page' : undefined}>
-                {text.addressBook} {overview.counts.entries !== null && <small>{overview.counts.entries}</small>}
-              </a>
-            )}
-          </nav>
-          {showsPeople ? <AddressBook caseId={caseId} /> : <Timeline caseId={caseId} />}
-          <CasePanel overview={overview} />
-        </>
+    <>
+      <Loaded of={found} lines={6}>
+        {(shown) => <CaseHeader overview={shown} />}
+      </Loaded>
+      {additions.length > 0 && (
+        <fieldset class="actions" aria-label={text.add}>
+          {additions.map(({ open, label, icon }) => (
+            <Button key={open} href={withQuery({ open })}>
+              <Icon name={icon} /> {label}
+            </Button>
+          ))}
+        </fieldset>
       )}
-    </Loaded>
+      <nav class="tabs" aria-label={text.views}>
+        <a href={withQuery({ show: undefined })} aria-current={showsPeople ? undefined : 'page'}>
+          {text.timeline}
+        </a>
+        {may('address_book:read') && (
+          <a href={withQuery({ show: 'people', kinds: undefined })} aria-current={showsPeople ? 'page' : undefined}>
+            {text.addressBook} <small>{overview?.counts.entries}</small>
+          </a>
+        )}
+      </nav>
+      {showsPeople ? <AddressBook caseId={caseId} /> : <Timeline caseId={caseId} />}
+      {overview && <CasePanel overview={overview} />}
+    </>
   );
 }
 

@@ -16,6 +16,7 @@ export const text = {
   nothingOpen: 'Nothing is open.',
   opened: 'Opened',
   closed: 'Closed',
+  views: 'Parts of the case',
   timeline: 'Timeline',
   addressBook: 'Address book',
   all: 'Everything',
