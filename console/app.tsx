@@ -14,7 +14,8 @@ import { texts } from './texts.ts';
 
 const startError = signal<unknown>(undefined);
 
-async function start(): Promise<void> {
+/** Called before the first rendering, so that the service works while the browser does. */
+export async function start(): Promise<void> {
   startError.value = undefined;
   try {
     await startSession();
@@ -28,9 +29,6 @@ async function start(): Promise<void> {
 }
 
 export function App() {
-  useEffect(() => {
-    start();
-  }, []);
   if (signedIn.value) {
     return (
       <Shell>

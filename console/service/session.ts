@@ -1,6 +1,6 @@
 import type { SignedIn } from '@case-records/client';
 import { signal } from '@preact/signals';
-import { SERVICE_URL, service } from './client.ts';
+import { background, SERVICE_URL, service } from './client.ts';
 import { clearDrafts, keepDraftsOf } from './drafts.ts';
 import { clearLoaded } from './loading.ts';
 
@@ -45,17 +45,26 @@ export async function loadCurrency(): Promise<void> {
   company.value = { ...company.value, currency: data.currency };
 }
 
+/** Asks when the session ends, without moving its end. */
+export async function refreshSession(): Promise<void> {
+  signedIn.value = (await background.getSession()).data;
+}
+
 /** Renews the end of the session, which every request moves. */
 export async function renewSession(): Promise<void> {
   signedIn.value = (await service.getSession()).data;
 }
 
-/** Leads to the page on which people sign in, and from there back to the same address. */
-export function signInAgain(): void {
+/**
+ * Leads to the page on which people sign in, and from there back to the same address. `again` is for what needs a recent
+ * sign-in, while the session goes on.
+ */
+export function signInAgain({ again = false } = {}): void {
   sessionStorage.removeItem(REMEMBERED);
   const { pathname, search } = location;
   const target = new URL('sign-in', SERVICE_URL);
   target.searchParams.set('next', pathname + search);
+  if (again) target.searchParams.set('again', '1');
   location.assign(target);
 }
 

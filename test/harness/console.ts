@@ -136,7 +136,8 @@ export async function assertAccessibleEverywhere(
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme });
     for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
+      // A low window would hide the middle of the page behind the navigation at its lower edge, until it is scrolled.
+      await page.setViewportSize({ width, height: 2_400 });
       const place = `${address} ${theme} ${width} px`;
       await assertFits(page, place);
       await assertAccessible(page, place);

@@ -51,6 +51,20 @@ test('a session that has ended is told, with a way to sign in, and what was type
   await page.context().close();
 });
 
+test('somebody who has done nothing for long is warned before the session ends, and can stay', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases');
+  await page.getByRole('table').waitFor();
+  app.clock.advance({ minutes: 28 });
+  await page.clock.fastForward('28:00');
+  const stay = page.getByRole('button', { name: 'Stay signed in' });
+  await passTimeUntil(page, stay);
+  await stay.click();
+  await stay.waitFor({ state: 'detached' });
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
 test('keys lead to screens and to their list, and can be turned off', { skip }, async () => {
   const company = await app.company();
   const page = await openConsole(company, '');
