@@ -383,5 +383,5 @@ SELECT forget_events($1::int)::int AS deleted;
 -- events.watermark (reads; pool: search)
 SELECT settled_events($1::interval)::text AS position,
        (SELECT last_value FROM event_positions)::text AS last_issued,
-       (SELECT json_agg(json_build_array(last_position::text, next_position::text)) FROM restores) AS lost;
+       EXISTS (SELECT FROM restores) AS is_restored;
 
