@@ -9,16 +9,19 @@ import { Shell } from './navigation/shell.tsx';
 import { findScreen } from './screens.ts';
 import { hasSessionEnded } from './service/client.ts';
 import { followEvents } from './service/following.ts';
-import { may, signedIn, signInAgain, startSession } from './service/session.ts';
+import { loadCurrency, may, signedIn, signInAgain, startSession } from './service/session.ts';
 import { texts } from './texts.ts';
 
 const startError = signal<unknown>(undefined);
 
-async function start(): Promise<void> {
+/** Called before the first rendering, so that the service works while the browser does. */
+export async function start(): Promise<void> {
   startError.value = undefined;
   try {
     await startSession();
-    if (signedIn.value && may('events:read')) followEvents();
+    if (!signedIn.value) return;
+    if (may('events:read')) followEvents();
+    loadCurrency().catch(() => {});
   } catch (error) {
     if (hasSessionEnded.value) signInAgain();
     else startError.value = error;
@@ -26,9 +29,6 @@ async function start(): Promise<void> {
 }
 
 export function App() {
-  useEffect(() => {
-    start();
-  }, []);
   if (signedIn.value) {
     return (
       <Shell>

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { App } from './app.tsx';
+import { App, start } from './app.tsx';
 import { listenForKeys } from './navigation/keys.ts';
 import { followLinks } from './navigation/place.ts';
 import { applyTheme } from './navigation/theme.ts';
@@ -7,4 +7,5 @@ import { applyTheme } from './navigation/theme.ts';
 applyTheme();
 followLinks();
 listenForKeys();
+start();
 render(<App />, document.body);

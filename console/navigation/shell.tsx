@@ -6,7 +6,7 @@ import { Icon } from '../components/icon.tsx';
 import { formatTime, isOtherZone } from '../components/time.ts';
 import { SCREENS, type Screen } from '../screens.ts';
 import { hasSessionEnded, isOffline } from '../service/client.ts';
-import { company, may, renewSession, signedIn, signInAgain, signOut } from '../service/session.ts';
+import { company, may, refreshSession, renewSession, signedIn, signInAgain, signOut } from '../service/session.ts';
 import { texts } from '../texts.ts';
 import { useKeys } from './keys.ts';
 import { KeysDialog } from './keys-dialog.tsx';
@@ -141,14 +141,15 @@ const initialsOf = (name: string): string =>
 const WARNING_MS = 3 * 60_000;
 const CHECK_INTERVAL_MS = 15_000;
 const endsSoon = signal(false);
+const endsIn = (): number => Date.parse(signedIn.value?.session.expires_at ?? '') - Date.now();
 
 /** What concerns every screen: no connection, a session that ends, a zone that is not that of the browser. */
 function Bars() {
   useEffect(() => {
-    const timer = setInterval(() => {
-      const endsAt = Date.parse(signedIn.value?.session.expires_at ?? '');
-      endsSoon.value = endsAt - Date.now() < WARNING_MS;
-      if (endsAt < Date.now()) renewSession().catch(() => {});
+    const timer = setInterval(async () => {
+      // Every request of the person has moved the end, so it is asked for before somebody is warned.
+      if (endsIn() < WARNING_MS && !hasSessionEnded.value) await refreshSession().catch(() => {});
+      endsSoon.value = endsIn() < WARNING_MS;
     }, CHECK_INTERVAL_MS);
     return () => clearInterval(timer);
   }, []);
@@ -165,7 +166,7 @@ function Bars() {
       {hasSessionEnded.value && (
         <p class="bar bad">
           <strong>{texts.sessionEnded.title}.</strong> {texts.sessionEnded.text}
-          <Button kind="primary" onClick={signInAgain}>
+          <Button kind="primary" onClick={() => signInAgain()}>
             {texts.sessionEnded.action}
           </Button>
         </p>

@@ -12,6 +12,8 @@ export const text = {
   messages: 'Messages that could not be sent',
   noMessages: 'Every message has gone out.',
   attempts: (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`),
+  resend: 'Send again',
+  resent: 'The message will be sent again.',
   webhooks: 'Failing webhooks',
   noWebhooks: 'Every webhook is delivered.',
   since: 'since',

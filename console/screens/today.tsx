@@ -1,4 +1,4 @@
-import type { CompanyAppointment } from '@case-records/client';
+import type { CompanyAppointment, CompanyMessage } from '@case-records/client';
 import type { ComponentChildren } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -192,24 +192,41 @@ function FailedMessages() {
             <EmptyState title={text.noMessages} />
           ) : (
             <ul class="lines">
-              {messages.map(({ id, kind, channel, sent_to, attempts, last_error, due_at }) => (
-                <li key={id}>
-                  <div>
-                    <p>
-                      {text.kinds[kind]} ({text.channels[channel]}) {sent_to}
-                    </p>
-                    <small>
-                      <DateTime at={due_at} /> · {text.attempts(attempts)}
-                      {last_error && ` · ${last_error}`}
-                    </small>
-                  </div>
-                </li>
+              {messages.map((message) => (
+                <MessageLine key={message.id} message={message} />
               ))}
             </ul>
           )
         }
       </Loaded>
     </Section>
+  );
+}
+
+function MessageLine({ message }: { message: CompanyMessage }) {
+  const { id, appointment_id, kind, channel, sent_to, attempts, last_error, start, case: of } = message;
+  const resend = async () => {
+    try {
+      await service.resendMessage({ caseId: of.id, appointmentID: appointment_id, messageId: id });
+      announce({ record: 'message', caseId: of.id });
+      toast(text.resent);
+    } catch (error) {
+      toast(messageOf(error));
+    }
+  };
+  return (
+    <li>
+      <div>
+        <p>
+          {text.kinds[kind]} ({text.channels[channel]}) {sent_to} ·{' '}
+          <a href={to(`cases/${of.id}`, { open: `appointment/${appointment_id}` })}>
+            <DateTime at={start} />
+          </a>
+        </p>
+        <small>{[of.reference, text.attempts(attempts), last_error].filter(Boolean).join(' · ')}</small>
+      </div>
+      {may('appointments:write') && <Button onClick={resend}>{text.resend}</Button>}
+    </li>
   );
 }
 

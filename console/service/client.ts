@@ -14,26 +14,27 @@ export const hasSessionEnded = signal(false);
 const TIMEOUT_MS = 20_000;
 const RETRIES = 2;
 
+const fetchExactly: typeof fetch = async (url, init) => {
+  let response: Response;
+  try {
+    response = await fetch(url, init);
+  } catch (error) {
+    if (!init?.signal?.aborted) isOffline.value = true;
+    throw error;
+  }
+  isOffline.value = false;
+  if (response.status === 401) hasSessionEnded.value = true;
+  if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
+  return new Response(exactDecimals(await response.text()), response);
+};
+
+const OPTIONS = { baseUrl: SERVICE_URL.href, retries: RETRIES, timeoutMs: TIMEOUT_MS, fetch: fetchExactly };
+
 /** The only way to the service. Amounts in its answers are text with all decimals, whatever their types say. */
-export const service = createClient({
-  baseUrl: SERVICE_URL.href,
-  session: true,
-  retries: RETRIES,
-  timeoutMs: TIMEOUT_MS,
-  fetch: async (url, init) => {
-    let response: Response;
-    try {
-      response = await fetch(url, init);
-    } catch (error) {
-      if (!init?.signal?.aborted) isOffline.value = true;
-      throw error;
-    }
-    isOffline.value = false;
-    if (response.status === 401) hasSessionEnded.value = true;
-    if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
-    return new Response(exactDecimals(await response.text()), response);
-  },
-});
+export const service = createClient({ ...OPTIONS, session: true });
+
+/** The same for what the page requests by itself, which does not keep the session of a person who has left. */
+export const background = createClient({ ...OPTIONS, session: 'background' });
 
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof CaseRecordsError && (error.code === 'unreachable' || error.code === 'timed_out');

@@ -10,20 +10,20 @@ const whole = { per_page: MAX_PER_PAGE };
 
 export const useAdvisers = () =>
   useLoaded(
-    may('manage') ? 'advisers' : undefined,
+    may('cases:read', 'manage') ? 'advisers' : undefined,
     async (signal) => (await service.listAdvisers({ ...whole, signal })).data,
     ofRecords('adviser'),
   ).data ?? [];
 
 export const useCaseKinds = () =>
   useLoaded(
-    may('manage') ? 'case-kinds' : undefined,
+    may('cases:read', 'manage') ? 'case-kinds' : undefined,
     async (signal) => (await service.listCaseKinds({ ...whole, signal })).data,
     ofRecords('case_kind'),
   ).data ?? [];
 
 export const useTags = () =>
-  useLoaded(may('manage') ? 'tags' : undefined, async (signal) => {
+  useLoaded(may('cases:read', 'manage') ? 'tags' : undefined, async (signal) => {
     const [common, own] = await Promise.all([
       service.listDefaultTags({ ...whole, signal }),
       service.listCustomTags({ ...whole, signal }),

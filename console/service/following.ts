@@ -1,5 +1,5 @@
 import type { ListEventsEntry } from '@case-records/client';
-import { service } from './client.ts';
+import { background } from './client.ts';
 
 /** That a record has changed: by this page, which knows it immediately, or by anybody, as the event log tells. */
 export type Change = { record: string; caseId: string | null };
@@ -33,8 +33,8 @@ export const ofRecords =
 const POLL_INTERVAL_MS = 4_000;
 const MAX_INTERVAL_MS = 60_000;
 const PAGE_LIMIT = 200;
-/** Requests would keep the session of a person who has left alive, so the log is not followed for longer than this. */
-const MAX_IDLE_MS = 5 * 60_000;
+/** A page that nobody has used for longer than this waits for the next press. */
+const MAX_IDLE_MS = 15 * 60_000;
 
 /** Follows the event log while the page is shown and somebody uses it. */
 export function followEvents(): void {
@@ -50,7 +50,7 @@ export function followEvents(): void {
     isPolling = true;
     clearTimeout(timer);
     try {
-      const answer = await service.listEvents({ ...next, limit: PAGE_LIMIT });
+      const answer = await background.listEvents({ ...next, limit: PAGE_LIMIT });
       next = answer.next ?? next;
       interval = answer.data.length === PAGE_LIMIT ? 0 : POLL_INTERVAL_MS;
       if (answer.data.length > 0) announce(...answer.data.map(toChange));

@@ -33,6 +33,8 @@ export type ConsoleCompany = TestCompany & { caseIds: string[]; showcaseId: stri
 export async function createConsoleCompany(app: TestApp): Promise<ConsoleCompany> {
   app.clock.set('2026-06-01T08:00:00Z');
   const company = await app.company();
+  // The actor of the changes below.
+  await app.sql("UPDATE tokens SET name = 'Website form' WHERE company_id = $1", [company.companyId]);
   const { client } = company;
   await client.updateCompany({ body: { name: 'Harrow & Finch', currency: 'GBP' } });
   const { data: adviser } = await client.createAdviser({

@@ -2,3 +2,5 @@
 
 import './console/shell.ts';
 import './console/cases.ts';
+import './console/case.ts';
+import './console/whole-screens.ts';

@@ -146,6 +146,7 @@ function BookingForm({ overview, onClose }: PanelProps) {
         {advisers.length > 0 ? (
           <SelectField
             name="adviser_email"
+            autoFocus
             defaultValue={responsible?.email ?? ''}
             options={advisers.map((one) => ({ value: one.email, label: one.name }))}
           />

@@ -1,7 +1,9 @@
 import type { CaseOverview } from '@case-records/client';
 import { go, place, withQuery } from '../../navigation/place.ts';
 import { AppointmentPanel } from './appointment.tsx';
+import { CaseDetailsPanel } from './case-details.tsx';
 import { ChangePanel } from './change.tsx';
+import { CustomerPanel } from './customer.tsx';
 import { EntryPanel } from './entry.tsx';
 import { InteractionPanel } from './interaction.tsx';
 import { InvoicePanel } from './invoice.tsx';
@@ -9,11 +11,11 @@ import { InvoiceFormPanel } from './invoice-form.tsx';
 
 export type PanelProps = { overview: CaseOverview; onClose: () => void };
 
-/** The panel that the address names: `open=interaction/new`, `open=invoice/<id>/edit`, `open=change/<record>/<id>/<event>`. */
+/** The panel that the address names: `open=interaction/new`, `open=invoice/<id>/edit`, `open=change/<event>`. */
 export function CasePanel({ overview }: { overview: CaseOverview }) {
   const open = place.value.query.get('open');
   if (open === null) return null;
-  const [kind = '', id = '', part = '', event = ''] = open.split('/');
+  const [kind = '', id = '', part = ''] = open.split('/');
   const onClose = () => go(withQuery({ open: undefined }));
   const common = { overview, onClose, key: open };
   const recordId = id === 'new' ? undefined : id;
@@ -30,8 +32,12 @@ export function CasePanel({ overview }: { overview: CaseOverview }) {
       );
     case 'entry':
       return <EntryPanel {...common} id={recordId} />;
+    case 'case':
+      return <CaseDetailsPanel {...common} />;
+    case 'customer':
+      return <CustomerPanel {...common} id={recordId} />;
     case 'change':
-      return <ChangePanel {...common} record={id} id={part} event={event} />;
+      return <ChangePanel onClose={onClose} eventId={id} key={open} />;
     default:
       return null;
   }

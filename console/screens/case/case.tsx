@@ -10,6 +10,7 @@ import { service } from '../../service/client.ts';
 import { ofCase } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
+import { texts } from '../../texts.ts';
 import { text as casesText } from '../cases/texts.ts';
 import { personName } from '../person-name.ts';
 import { AddressBook } from './address-book.tsx';
@@ -34,47 +35,50 @@ export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Recor
   const additions = ADDITIONS.filter(({ scope }) => may(scope));
   useKeys(additions.map(({ key, label, open }) => ({ keys: key, label, run: () => go(withQuery({ open })) })));
   const showsPeople = place.value.query.get('show') === 'people';
+  const { data: overview, error } = found;
+  // The timeline does not wait for the case, so that both are loaded concurrently.
+  if (!overview && error) return <Loaded of={found}>{() => null}</Loaded>;
   return (
-    <Loaded of={found} lines={10}>
-      {(overview) => (
-        <>
-          <CaseHeader overview={overview} />
-          {additions.length > 0 && (
-            <fieldset class="actions" aria-label={text.add}>
-              {additions.map(({ open, label, icon }) => (
-                <Button key={open} href={withQuery({ open })}>
-                  <Icon name={icon} /> {label}
-                </Button>
-              ))}
-            </fieldset>
-          )}
-          <nav class="tabs" aria-label={overview.reference}>
-            <a href={withQuery({ show: undefined })} aria-current={showsPeople ? undefined : 'page'}>
-              {text.timeline}
-            </a>
-            {may('address_book:read') && (
-              <a href={withQuery({ show: 'people' })} aria-current={showsPeople ? 'page' : undefined}>
-                {text.addressBook} {overview.counts.entries !== null && <small>{overview.counts.entries}</small>}
-              </a>
-            )}
-          </nav>
-          {showsPeople ? <AddressBook caseId={caseId} /> : <Timeline caseId={caseId} />}
-          <CasePanel overview={overview} />
-        </>
+    <>
+      <Loaded of={found} lines={6}>
+        {(shown) => <CaseHeader overview={shown} />}
+      </Loaded>
+      {additions.length > 0 && (
+        <fieldset class="actions" aria-label={text.add}>
+          {additions.map(({ open, label, icon }) => (
+            <Button key={open} href={withQuery({ open })}>
+              <Icon name={icon} /> {label}
+            </Button>
+          ))}
+        </fieldset>
       )}
-    </Loaded>
+      <nav class="tabs" aria-label={text.views}>
+        <a href={withQuery({ show: undefined })} aria-current={showsPeople ? undefined : 'page'}>
+          {text.timeline}
+        </a>
+        {may('address_book:read') && (
+          <a href={withQuery({ show: 'people', kinds: undefined })} aria-current={showsPeople ? 'page' : undefined}>
+            {text.addressBook} <small>{overview?.counts.entries}</small>
+          </a>
+        )}
+      </nav>
+      {showsPeople ? <AddressBook caseId={caseId} /> : <Timeline caseId={caseId} />}
+      {overview && <CasePanel overview={overview} />}
+    </>
   );
 }
 
 /** What somebody who answers the phone must see first. */
 function CaseHeader({ overview }: { overview: CaseOverview }) {
   const { reference, state, kind, customers, next_appointment, balance, opened_at, closed_at } = overview;
+  const mayWrite = may('cases:write', 'manage');
   return (
     <>
       <header class="screen-header">
         <h1>{reference}</h1>
         {kind && <Badge>{kind}</Badge>}
         <Badge tone={state === 'open' ? 'good' : 'neutral'}>{casesText.states[state]}</Badge>
+        {mayWrite && <Button href={withQuery({ open: 'case' })}>{texts.edit}</Button>}
       </header>
       <div class="facts">
         <section aria-label={text.clients}>
@@ -83,12 +87,19 @@ function CaseHeader({ overview }: { overview: CaseOverview }) {
           <ul>
             {customers.map((customer) => (
               <li key={customer.id}>
-                <strong>{personName(customer)}</strong>
+                <strong>
+                  {mayWrite ? (
+                    <a href={withQuery({ open: `customer/${customer.id}` })}>{personName(customer)}</a>
+                  ) : (
+                    personName(customer)
+                  )}
+                </strong>
                 {customer.phone && <a href={`tel:${customer.phone.replaceAll(' ', '')}`}>{customer.phone}</a>}
                 {customer.email && <a href={`mailto:${customer.email}`}>{customer.email}</a>}
               </li>
             ))}
           </ul>
+          {mayWrite && <a href={withQuery({ open: 'customer/new' })}>{text.addClient}</a>}
         </section>
         {overview.counts.appointments !== null && (
           <section aria-label={text.nextAppointment}>

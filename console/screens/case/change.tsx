@@ -1,6 +1,6 @@
-import type { ListEventsEntry } from '@case-records/client';
+import type { GetEventAnswer } from '@case-records/client';
 import { Panel } from '../../components/dialog.tsx';
-import { EmptyState, Loaded } from '../../components/states.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { service } from '../../service/client.ts';
 import { useLoaded } from '../../service/loading.ts';
@@ -9,55 +9,17 @@ import type { PanelProps } from './case-panel.tsx';
 import { actorName, changeName } from './change-names.ts';
 import { text } from './texts.ts';
 
-const PAGE_LIMIT = 200;
-/** A record with more changes than these pages hold shows no details of the others. */
-const MAX_PAGES = 10;
-
-type Event = ListEventsEntry;
-
-/** The history of a record of each kind. Cases and customers have theirs under `manage`. */
-const HISTORIES: Readonly<
-  Record<string, (caseId: string, id: string, page: object) => Promise<{ data: unknown; next?: unknown }>>
-> = {
-  interaction: (caseId, interactionId, page) => service.listInteractionHistory({ caseId, interactionId, ...page }),
-  invoice: (caseId, invoiceId, page) => service.listInvoiceHistory({ caseId, invoiceId, ...page }),
-  appointment: (caseId, appointmentID, page) => service.listAppointmentHistory({ caseId, appointmentID, ...page }),
-  address_book_entry: (caseId, entryID, page) => service.listAddressBookEntryHistory({ caseId, entryID, ...page }),
-};
-
-async function findEvent(caseId: string, record: string, id: string, event: string): Promise<Event | null> {
-  const history = HISTORIES[record];
-  if (!history) return null;
-  let next: object | undefined = {};
-  for (let page = 0; next && page < MAX_PAGES; page++) {
-    const answer = await history(caseId, id, { limit: PAGE_LIMIT, ...next });
-    const events = answer.data as Event[];
-    const found = events.find((one) => one.id === event);
-    if (found || events.length < PAGE_LIMIT) return found ?? null;
-    next = answer.next as object | undefined;
-  }
-  return null;
-}
-
 /** One change: who made it, and every field before and after. */
-export function ChangePanel({
-  overview: { id: caseId },
-  onClose,
-  record,
-  id,
-  event,
-}: PanelProps & { record: string; id: string; event: string }) {
-  const found = useLoaded(`change/${event}`, () => findEvent(caseId, record, id, event));
+export function ChangePanel({ onClose, eventId }: Pick<PanelProps, 'onClose'> & { eventId: string }) {
+  const found = useLoaded(`change/${eventId}`, async (signal) => (await service.getEvent({ eventId, signal })).data);
   return (
     <Panel title={text.changeTitle} onClose={onClose}>
-      <Loaded of={found}>
-        {(change) => (change ? <Details change={change} /> : <EmptyState title={text.noDetails} />)}
-      </Loaded>
+      <Loaded of={found}>{(change) => <Details change={change} />}</Loaded>
     </Panel>
   );
 }
 
-function Details({ change: { type, at, actor, changed, before, after } }: { change: Event }) {
+function Details({ change: { type, at, actor, changed, before, after } }: { change: GetEventAnswer }) {
   const names = changed ?? Object.keys(after ?? before ?? {});
   const shownNames = names.filter((name) => name !== 'updated_at');
   return (

@@ -16,7 +16,7 @@ import { type Current, type Form as FormState, useForm, type Values } from '../.
 import { useLoaded } from '../../service/loading.ts';
 import { company, may } from '../../service/session.ts';
 import type { PanelProps } from './case-panel.tsx';
-import { countItems, itemAt, percentOf, sumsOf } from './invoice-sums.ts';
+import { countItems, itemAt, sumsOf } from './invoice-sums.ts';
 import { text } from './texts.ts';
 
 const limits = { ...itemLimits, ...invoiceLimits };
@@ -49,7 +49,8 @@ const toValues = (invoice: Invoice): Values => ({
   invoice_number: invoice.invoice_number,
   date_created: toFieldTime(invoice.date_created),
   date_due: wallTime(invoice.date_due, company.value.timeZone),
-  vat: percentOf(String(invoice.subtotal), String(invoice.vat_amount)),
+  vat: String(invoice.vat),
+  sender_id: invoice.sender_id,
   payment_terms: invoice.payment_terms,
   ...itemValues(
     invoice.items
@@ -76,6 +77,7 @@ function newInvoice(): Values {
     date_created: now,
     date_due: `${addDays(now.slice(0, 10), DUE_DAYS)}T12:00`,
     vat: DEFAULT_VAT,
+    sender_id: company.value.id,
     payment_terms: '',
     ...itemValues([EMPTY_ITEM]),
   };
@@ -122,7 +124,7 @@ function toBody(values: Values) {
   const { amounts, net, vat, total } = sumsOf(values);
   return {
     invoice_number: String(values.invoice_number),
-    sender_id: company.value.id,
+    sender_id: String(values.sender_id),
     date_created: toRequestTime(String(values.date_created)),
     date_due: toRequestTime(String(values.date_due)),
     vat: String(values.vat),

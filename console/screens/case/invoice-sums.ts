@@ -42,10 +42,3 @@ export function sumsOf(values: Values): Sums {
   }
   return { amounts, net: decimalText(net), vat: decimalText(vat), total: decimalText(net + vat) };
 }
-
-/** Returns the percentage that an invoice was written with. */
-export function percentOf(subtotal: string, vatAmount: string): string {
-  const [net, vat] = [parseDecimal(subtotal) ?? 0n, parseDecimal(vatAmount) ?? 0n];
-  if (net === 0n) return '0';
-  return decimalText(divideRounded(vat * PERCENT_SCALE, net), RATE_DIGITS).replace(/\.?0+$/, '');
-}

@@ -1,6 +1,12 @@
 /** The texts of a case. */
 export const text = {
   clients: 'Clients',
+  addClient: 'Add a client',
+  client: 'Client',
+  clientAdded: 'The client is added.',
+  theClient: 'The client',
+  editCase: 'Case',
+  stateHint: 'A closed or archived case stays as it is: nothing is refused because of it.',
   noClients: 'No clients yet.',
   nextAppointment: 'Next appointment',
   noAppointment: 'None is booked.',
@@ -10,6 +16,7 @@ export const text = {
   nothingOpen: 'Nothing is open.',
   opened: 'Opened',
   closed: 'Closed',
+  views: 'Parts of the case',
   timeline: 'Timeline',
   addressBook: 'Address book',
   all: 'Everything',
@@ -133,7 +140,6 @@ export const text = {
   before: 'Before',
   after: 'After',
   field: 'Field',
-  noDetails: 'The details of this change are not shown.',
   systemActor: 'the service',
   operatorActor: 'the operator',
 };

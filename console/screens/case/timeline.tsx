@@ -1,10 +1,11 @@
 import type { TimelineEntry, TimelineKind } from '@case-records/client';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { Badge, DateTime, Money } from '../../components/values.tsx';
-import { place, withQuery } from '../../navigation/place.ts';
+import { place, to, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
 import { ofCase } from '../../service/following.ts';
 import { useEntries } from '../../service/loading.ts';
@@ -57,11 +58,7 @@ export function Timeline({ caseId }: { caseId: string }) {
             <EmptyState title={chosen.length > 0 ? text.nothingOfKind : text.nothing} />
           ) : (
             <>
-              <ol class="timeline">
-                {shown.map((entry) => (
-                  <Entry key={`${entry.kind}-${idOf(entry)}`} entry={entry} />
-                ))}
-              </ol>
+              <Lines caseId={caseId} kinds={kinds} entries={shown} />
               <Pager of={entries} />
             </>
           )
@@ -71,19 +68,44 @@ export function Timeline({ caseId }: { caseId: string }) {
   );
 }
 
+/** Hundreds of lines must not be compared each time that a panel opens, so they depend on nothing but their entries. */
+function Lines({ caseId, kinds, entries }: { caseId: string; kinds: string; entries: readonly TimelineEntry[] }) {
+  return useMemo(() => {
+    const link: Link = (open) => to(`cases/${caseId}`, { kinds, open });
+    return (
+      <ol class="timeline">
+        {entries.map((entry) => (
+          <Entry key={`${entry.kind}-${idOf(entry)}`} entry={entry} link={link} />
+        ))}
+      </ol>
+    );
+  }, [caseId, kinds, entries]);
+}
+
+/** Returns the address that opens a record in its panel. */
+type Link = (open: string) => string;
+
 const idOf = (entry: TimelineEntry): string => entry[entry.kind]?.id ?? '';
 
-type LineProps = { icon: string; at: string; title: ComponentChildren; open: string; children?: ComponentChildren };
+type LineProps = {
+  icon: string;
+  at: string;
+  title: ComponentChildren;
+  href: string;
+  /** Changes follow from what stands beside them, so they are less prominent. */
+  isQuiet?: boolean;
+  children?: ComponentChildren;
+};
 
 /** The title is the link of the whole line. */
-const Line = ({ icon, at, title, open, children }: LineProps) => (
-  <li>
+const Line = ({ icon, at, title, href, isQuiet, children }: LineProps) => (
+  <li class={isQuiet ? 'quiet-line' : undefined}>
     <span class="mark">
       <Icon name={icon} />
     </span>
     <div>
       <p class="line-head">
-        <a href={withQuery({ open })}>{title}</a>
+        <a href={href}>{title}</a>
         <small>
           <DateTime at={at} />
         </small>
@@ -95,12 +117,13 @@ const Line = ({ icon, at, title, open, children }: LineProps) => (
 
 const MESSAGES = ['email_confirmation', 'email_notification', 'sms_confirmation', 'sms_notification'] as const;
 
-function Entry({ entry: { at, interaction, appointment, invoice, payment, change } }: { entry: TimelineEntry }) {
+function Entry({ entry, link }: { entry: TimelineEntry; link: Link }) {
+  const { at, interaction, appointment, invoice, payment, change } = entry;
   if (interaction) {
     const { id, type, formatted_type, notes, sender, recipient } = interaction;
     const between = [sender && `${text.from} ${sender}`, recipient && `${text.to} ${recipient}`].filter(Boolean);
     return (
-      <Line icon={type} at={at} title={formatted_type} open={`interaction/${id}`}>
+      <Line icon={type} at={at} title={formatted_type} href={link(`interaction/${id}`)}>
         {notes && <p class="notes">{notes}</p>}
         {between.length > 0 && <small>{between.join(' ')}</small>}
       </Line>
@@ -109,7 +132,7 @@ function Entry({ entry: { at, interaction, appointment, invoice, payment, change
   if (appointment) {
     const { id, attended, cancelled, adviser_email, location, notes } = appointment;
     return (
-      <Line icon="appointment" at={at} title={text.appointment} open={`appointment/${id}`}>
+      <Line icon="appointment" at={at} title={text.appointment} href={link(`appointment/${id}`)}>
         <p class="badges">
           {cancelled === 1 && <Badge tone="bad">{text.cancelled}</Badge>}
           {attended === 1 && <Badge tone="good">{text.attended}</Badge>}
@@ -132,7 +155,7 @@ function Entry({ entry: { at, interaction, appointment, invoice, payment, change
   if (invoice) {
     const { id, invoice_number, total, status, date_due } = invoice;
     return (
-      <Line icon="invoice" at={at} title={text.invoice(invoice_number)} open={`invoice/${id}`}>
+      <Line icon="invoice" at={at} title={text.invoice(invoice_number)} href={link(`invoice/${id}`)}>
         <p class="badges">
           <Money amount={total} /> <Badge tone={invoiceTone(status)}>{status}</Badge>{' '}
           <small>
@@ -145,7 +168,7 @@ function Entry({ entry: { at, interaction, appointment, invoice, payment, change
   if (payment) {
     const { case_invoice_id, amount, reference, reversed_at } = payment;
     return (
-      <Line icon="payment" at={at} title={text.payment} open={`invoice/${case_invoice_id}`}>
+      <Line icon="payment" at={at} title={text.payment} href={link(`invoice/${case_invoice_id}`)}>
         <p class="badges">
           <Money amount={amount} /> {reversed_at && <Badge tone="bad">{text.reversed}</Badge>}{' '}
           {reference && <small>{reference}</small>}
@@ -154,13 +177,14 @@ function Entry({ entry: { at, interaction, appointment, invoice, payment, change
     );
   }
   if (change) {
-    const { record, id } = change;
+    const { id } = change;
     return (
       <Line
         icon="change"
         at={at}
         title={text.changedBy(changeName(change.type), actorName(change.actor))}
-        open={`change/${record.type}/${record.id}/${id}`}
+        href={link(`change/${id}`)}
+        isQuiet
       />
     );
   }

@@ -1,5 +1,6 @@
 import type { Case } from '@case-records/client';
 import { Button } from '../../components/button.tsx';
+import type { Option } from '../../components/form.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
@@ -8,14 +9,17 @@ import { Badge, DateTime, type Tone } from '../../components/values.tsx';
 import { useKeys } from '../../navigation/keys.ts';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
+import { useAdvisers, useCaseKinds } from '../../service/company-data.ts';
 import { ofRecords } from '../../service/following.ts';
 import { useEntries } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
+import { fieldLabel } from '../../texts.ts';
 import { personName } from '../person-name.ts';
 import { NewCasePanel } from './new-case.tsx';
 import { text } from './texts.ts';
 
 const PAGE_SIZE = 50;
+const FILTERS = ['state', 'kind_id', 'responsible_adviser_id'] as const;
 const TONES: Readonly<Record<string, Tone>> = { open: 'good', closed: 'neutral', archived: 'neutral' };
 
 const COLUMNS: readonly Column<Case>[] = [
@@ -26,17 +30,27 @@ const COLUMNS: readonly Column<Case>[] = [
   { title: text.opened, cell: ({ opened_at }) => <DateTime at={opened_at} show="date" /> },
 ];
 
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
+
 /** The cases of the company. The filters are in the address, so that a filtered list can be kept and sent. */
 export function CasesScreen() {
   const { query } = place.value;
   const search = query.get('search') ?? '';
+  const filters = Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+  const isFiltered = search !== '' || Object.keys(filters).length > 0;
+  const kinds = useCaseKinds();
+  const advisers = useAdvisers();
   const cases = useEntries(
-    `cases?search=${search}`,
-    (page, signal) => service.listCases({ per_page: PAGE_SIZE, ...(search && { search }), ...page, signal }),
+    `cases?${JSON.stringify({ search, ...filters })}`,
+    // A search takes the words of customers too, and no other filter.
+    (page, signal) =>
+      search
+        ? service.listCases({ per_page: PAGE_SIZE, search, ...page, signal })
+        : service.findCases({ limit: PAGE_SIZE, ...filters, ...page, signal }),
     ofRecords('case', 'customer'),
   );
   const openNew = () => go(withQuery({ open: 'new' }));
-  const mayCreate = may('manage');
+  const mayCreate = may('cases:write', 'manage');
   useKeys(mayCreate ? [{ keys: 'n', label: text.newCase, run: openNew }] : []);
   return (
     <>
@@ -54,7 +68,8 @@ export function CasesScreen() {
           onSubmit={(event) => {
             event.preventDefault();
             const data = new FormData(event.currentTarget);
-            go(withQuery({ search: String(data.get('search') ?? '').trim() || undefined }));
+            const words = String(data.get('search') ?? '').trim();
+            go(withQuery({ search: words || undefined, ...(words && NO_FILTERS) }));
           }}
         >
           <input
@@ -65,7 +80,13 @@ export function CasesScreen() {
             defaultValue={search}
             key={search}
           />
-          <Button type="submit">{text.filter}</Button>
+          <Button type="submit">{text.find}</Button>
+          <Filter name="state" options={STATE_OPTIONS} />
+          <Filter name="kind_id" options={kinds.map(({ id, name }) => ({ value: id, label: name }))} />
+          <Filter
+            name="responsible_adviser_id"
+            options={advisers.map(({ id, name }) => ({ value: id, label: name }))}
+          />
         </form>
       </search>
       <section class="card" aria-label={text.title}>
@@ -77,8 +98,8 @@ export function CasesScreen() {
                 <Pager of={cases} />
               </>
             ) : (
-              <EmptyState title={search ? text.noneFound : text.none}>
-                {search ? <Button href={to('cases')}>{text.showAll}</Button> : null}
+              <EmptyState title={isFiltered ? text.noneFound : text.none}>
+                {isFiltered ? <Button href={to('cases')}>{text.showAll}</Button> : null}
               </EmptyState>
             )
           }
@@ -88,5 +109,26 @@ export function CasesScreen() {
         <NewCasePanel onClose={() => go(withQuery({ open: undefined }), { replace: true })} />
       )}
     </>
+  );
+}
+
+const STATE_OPTIONS = Object.entries(text.states).map(([value, label]) => ({ value, label }));
+
+/** A filter that takes effect when it is chosen. It ends a search, which takes no filter. */
+function Filter({ name, options }: { name: (typeof FILTERS)[number]; options: readonly Option[] }) {
+  if (options.length === 0) return null;
+  return (
+    <select
+      aria-label={fieldLabel(name)}
+      value={place.value.query.get(name) ?? ''}
+      onChange={(event) => go(withQuery({ search: undefined, [name]: event.currentTarget.value || undefined }))}
+    >
+      <option value="">{text.any(fieldLabel(name))}</option>
+      {options.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
   );
 }

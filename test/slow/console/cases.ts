@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  app,
-  assertAccessibleEverywhere,
-  assertNoComplaints,
-  openConsole,
-  passTimeUntil,
-  skip,
-} from '../../harness/console.ts';
+import { app, assertNoComplaints, openConsole, passTimeUntil, skip } from '../../harness/console.ts';
 
 const countCases = async (companyId: string, reference: string) =>
   (await app.sql('SELECT 1 FROM cases WHERE company_id = $1 AND reference = $2', [companyId, reference])).length;
@@ -122,12 +115,4 @@ test('a role that may not open cases is not offered it', { skip }, async () => {
   assert.equal(await page.getByRole('link', { name: 'New case' }).count(), 0);
   assert.equal(await page.getByRole('dialog').count(), 0);
   await page.context().close();
-});
-
-test('the list of cases and the form of a new one are accessible in both themes and every width', {
-  skip,
-}, async () => {
-  const company = await app.company();
-  await assertAccessibleEverywhere(company, '/cases', (page) => page.getByRole('table').waitFor());
-  await assertAccessibleEverywhere(company, '/cases?open=new', (page) => page.getByRole('dialog').waitFor());
 });

@@ -51,6 +51,20 @@ test('a session that has ended is told, with a way to sign in, and what was type
   await page.context().close();
 });
 
+test('somebody who has done nothing for long is warned before the session ends, and can stay', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/cases');
+  await page.getByRole('table').waitFor();
+  app.clock.advance({ minutes: 28 });
+  await page.clock.fastForward('28:00');
+  const stay = page.getByRole('button', { name: 'Stay signed in' });
+  await passTimeUntil(page, stay);
+  await stay.click();
+  await stay.waitFor({ state: 'detached' });
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
 test('keys lead to screens and to their list, and can be turned off', { skip }, async () => {
   const company = await app.company();
   const page = await openConsole(company, '');
@@ -67,7 +81,7 @@ test('keys lead to screens and to their list, and can be turned off', { skip }, 
   await page.keyboard.press('Escape');
   await page.keyboard.press('n');
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox').waitFor();
+  await page.getByRole('combobox', { name: 'Search and commands' }).waitFor();
   assert.equal(await page.getByRole('dialog').count(), 1);
   assertNoComplaints(page);
   await page.context().close();
@@ -83,7 +97,7 @@ test('the palette runs commands: what is typed right after its key is not lost, 
   await page.keyboard.press('/');
   await page.keyboard.type('go to cas');
   await page.getByRole('option', { name: 'Go to Cases' }).waitFor();
-  assert.equal(await page.getByRole('combobox').inputValue(), 'go to cas');
+  assert.equal(await page.getByRole('combobox', { name: 'Search and commands' }).inputValue(), 'go to cas');
   await assertAccessible(page, 'the palette');
   await page.keyboard.press('Escape');
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'Cases');
