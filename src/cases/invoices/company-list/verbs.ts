@@ -90,14 +90,14 @@ function parseFilters(context: Context, query: Form<InvoiceSumsQuery>) {
   const { company, clock } = context;
   const now = clock();
   const today = toSql(startOfDay(now, company.timeZone));
-  const { status, overdue } = query.body;
+  const { status, open, overdue } = query.body;
   const onlyOverdue = isTrue(overdue);
   const statuses = status === undefined ? INVOICE_STATUSES : [status];
   const [from, to] = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
   return {
     now,
     today,
-    statuses: onlyOverdue ? statuses.filter(isOpen) : statuses,
+    statuses: onlyOverdue || isTrue(open) ? statuses.filter(isOpen) : statuses,
     due: timesBetween(from, onlyOverdue && (to === undefined || to > today) ? today : to),
     hasDue: onlyOverdue || from !== undefined || to !== undefined,
   };
