@@ -1,6 +1,9 @@
 import type { ComponentType } from 'preact';
 import { CaseScreen } from './screens/case/case.tsx';
 import { CasesScreen } from './screens/cases/cases.tsx';
+import { InvoicesScreen } from './screens/invoices/invoices.tsx';
+import { MessagesScreen } from './screens/messages/messages.tsx';
+import { SearchScreen } from './screens/search/search.tsx';
 import { TodayScreen } from './screens/today.tsx';
 import type { Scope } from './service/session.ts';
 
@@ -26,6 +29,21 @@ export const SCREENS: readonly Screen[] = [
     Component: CasesScreen,
   },
   { path: 'cases/:caseId', title: 'Case', scopes: ['cases:read', 'manage'], Component: CaseScreen },
+  {
+    path: 'invoices',
+    title: 'Invoices',
+    scopes: ['invoices:read'],
+    nav: { icon: 'invoice', key: 'i' },
+    Component: InvoicesScreen,
+  },
+  {
+    path: 'messages',
+    title: 'Messages',
+    scopes: ['appointments:read'],
+    nav: { icon: 'message', key: 'm' },
+    Component: MessagesScreen,
+  },
+  { path: 'search', title: 'Search', scopes: [], Component: SearchScreen },
 ];
 
 /** Returns the screen of a path and the parameters in it. */

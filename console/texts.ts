@@ -46,6 +46,7 @@ export const texts = {
     records: 'Records',
     hint: 'Arrow keys choose, Enter opens, Esc closes',
     count: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+    all: (query: string) => `All results for “${query}”`,
   },
   goTo: (screen: string) => `Go to ${screen}`,
   form: {
@@ -86,6 +87,14 @@ export const texts = {
     },
   },
   pager: { more: 'Show more', end: 'That is all.' },
+  pages: {
+    label: 'Pages',
+    first: 'First page',
+    previous: 'Previous page',
+    next: 'Next page',
+    range: (from: number, to: number, total: number) => `${from}–${to} of ${total}`,
+  },
+  rowKeys: { next: 'Next line', previous: 'Previous line' },
   undo: 'Undo',
   dismiss: 'Dismiss',
   close: 'Close',

@@ -82,7 +82,7 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
 const ROUTES = '**/{routes,*.routes}.ts';
 const SCHEMAS = '**/{schema,*.schema}.ts';
 const STATEMENTS = '**/*.sql.ts';
-const STATEMENT_KERNEL = ['kernel/{sql,audit}/**', 'kernel/**/*.sql.ts'];
+const STATEMENT_KERNEL = ['kernel/{sql,audit}/**', 'kernel/**/*.sql.ts', 'kernel/scopes.ts'];
 
 const RULES: readonly Rule[] = [
   ['main.ts', ['server/process.ts']],

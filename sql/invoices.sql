@@ -475,30 +475,30 @@ SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id
     SELECT s.* FROM (
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
       FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
@@ -507,7 +507,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
   SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid AND v.date_due < $14::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
          WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -515,7 +515,7 @@ SELECT min(y.paid_at)
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $15::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($16::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
@@ -528,30 +528,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
     SELECT s.* FROM (
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
       FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
@@ -560,7 +560,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
   SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid AND v.date_due < $14::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
          WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -568,7 +568,7 @@ SELECT min(y.paid_at)
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $15::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($16::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
@@ -581,30 +581,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
     SELECT s.* FROM (
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
       FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
@@ -613,7 +613,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
   SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid AND v.date_due < $14::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
          WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -621,7 +621,7 @@ SELECT min(y.paid_at)
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $15::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($16::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
@@ -634,30 +634,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
     SELECT s.* FROM (
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
       FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
@@ -666,7 +666,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
   SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid AND v.date_due < $14::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
          WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -674,7 +674,7 @@ SELECT min(y.paid_at)
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $15::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($16::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
@@ -691,7 +691,7 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
       FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
@@ -700,7 +700,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
   SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid AND v.date_due < $14::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
          WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -708,7 +708,7 @@ SELECT min(y.paid_at)
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $15::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($16::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
@@ -725,7 +725,7 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
       FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
@@ -734,7 +734,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
   SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid AND v.date_due < $14::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
          WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
@@ -742,7 +742,7 @@ SELECT min(y.paid_at)
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $15::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($16::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
@@ -933,10 +933,10 @@ SELECT count(*)::int FROM payments c WHERE c.company_id = seen.company_id AND c.
 
 -- invoices.sums_of_company (reads; pool: search)
   SELECT v.date_due < $5::timestamptz AS overdue, count(*)::int AS count,
-         sum(greatest(v.total - v.paid, 0.00))::text AS outstanding
+         sum(v.total - v.paid)::text AS outstanding
     FROM invoices v
    WHERE v.company_id = $1::uuid AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($2::text[])
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($2::text[]) AND v.total > v.paid
      AND v.date_due >= $3::timestamptz AND v.date_due < $4::timestamptz
    GROUP BY 1;
 

@@ -21,13 +21,14 @@ SELECT coalesce(sum(cardinality(cases)), 0)::int AS value FROM search_progress;
 
 -- search.changed_records (reads; pool: short)
 WITH e AS MATERIALIZED (
-  SELECT e.position, e.type, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id FROM events e
+  SELECT e.position, e.type, split_part(e.type, '.', 1) AS record, e.case_id, e.record_id, e.before FROM events e
    WHERE e.company_id = $1::uuid AND e.position > $2::bigint AND e.position <= $3::bigint
    ORDER BY e.position LIMIT $4::int
 )
 SELECT DISTINCT e.record, e.case_id, e.record_id, (SELECT max(position) FROM e)::text AS last_position,
        (SELECT count(*)::int FROM e) AS events,
-       (SELECT bool_or(e.type = 'case_kind.updated') FROM e) AS has_renamed_kind
+       EXISTS (SELECT FROM e JOIN case_kinds k ON k.company_id = $1::uuid AND k.id = e.record_id
+                WHERE e.type = 'case_kind.updated' AND k.name <> e.before->>'name') AS has_renamed_kind
   FROM e;
 
 -- search.claim_cases (writes; pool: short)

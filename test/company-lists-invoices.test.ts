@@ -76,11 +76,28 @@ test('an invoice on which nothing is outstanding is neither open nor overdue', a
     items: [{ description: 'Free', quantity: 1, rate: 0, amount: 0 }],
   };
   const { id } = await invoice(company, company.path, { ...due('2026-05-31'), ...free });
-  assert.deepEqual(await ok(company.get('/invoices?overdue=true')), []);
+  for (const filter of ['overdue', 'open']) assert.deepEqual(await ok(company.get(`/invoices?${filter}=true`)), []);
   const [row] = await ok(company.get('/invoices'));
   assert.deepEqual([row.id, row.overdue, row.outstanding], [id, false, 0]);
   const { open, overdue } = await ok(company.get('/invoices/sums'));
   assert.deepEqual([open.count, overdue.count], [0, 0]);
+});
+
+test('open invoices are those that can still be paid, the one that was due first at the top', async () => {
+  const { company, second, ids } = await everyStatus();
+  const { id: later } = await invoice(company, second, due('2026-06-30'));
+  const { id: first } = await invoice(company, company.path, due('2026-03-01'));
+  const open = async (query = '') =>
+    (await walk(company, `/invoices?open=true&sort=date_due&limit=1${query}`)).map(({ id }) => id);
+  const overdue = [ids['Not Paid'], ids['Part Paid']].sort();
+  assert.deepEqual(await open(), [first, ...overdue, later]);
+  assert.deepEqual(await open('&due_from=2026-06-01%2000:00'), [later]);
+  assert.deepEqual(await open('&status=Part%20Paid'), [ids['Part Paid']]);
+  assert.deepEqual(await open('&status=Paid'), []);
+  assert.equal((await ok(company.get('/invoices?open=false'))).length, 6);
+  const { text } = await company.get('/invoices.csv?open=true&sort=date_due');
+  assert.equal(text.trim().split('\r\n').length, 1 + 4);
+  assertRefused(await company.get('/invoices?open=yes'), { open: 'not_allowed' });
 });
 
 test('an invoice is overdue from the day after it was due, on the calendar of the company', async () => {

@@ -1,7 +1,12 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { Icon } from './icon.tsx';
+import { Toasts } from './toast.tsx';
+
+/** How many dialogs are open, one above another. */
+export const openDialogs = signal(0);
 
 type DialogProps = {
   title: string;
@@ -17,13 +22,16 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
   const titleId = useId();
   const latest = useRef(onClose);
   latest.current = onClose;
+  const [level, setLevel] = useState(0);
   // Before the next key arrives, so that nothing that is typed goes elsewhere.
   useLayoutEffect(() => {
     const dialog = element.current;
     const opener = document.activeElement as HTMLElement | null;
     dialog?.showModal();
+    setLevel(++openDialogs.value);
     dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
+      openDialogs.value--;
       dialog?.close();
       if (opener?.isConnected) opener.focus();
     };
@@ -50,8 +58,18 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
         </header>
         {children}
       </div>
+      <Toasts isShown={level === openDialogs.value} />
     </dialog>
   );
 }
 
 export const Panel = (props: Omit<DialogProps, 'kind'>) => <Dialog kind="panel" {...props} />;
+
+/** Gives the focus to what asks for it in a part of a dialog that appears later, when a record has been loaded. */
+export function useAutoFocus() {
+  const part = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    part.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+  }, []);
+  return part;
+}

@@ -21,10 +21,14 @@ const dismiss = (id: number): void => {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 };
 
-/** The top layer keeps them above an open dialog. */
-export function Toasts() {
+/**
+ * A modal dialog makes all that is outside of it inert, so its own toasts show what happens while it is open. `isShown` is
+ * false for the others.
+ */
+export function Toasts({ isShown }: { isShown: boolean }) {
   const list = useRef<HTMLDivElement>(null);
-  const count = toasts.value.length;
+  const shown = isShown ? toasts.value : [];
+  const count = shown.length;
   useEffect(() => {
     if (count === 0) return;
     list.current?.hidePopover();
@@ -32,7 +36,7 @@ export function Toasts() {
   }, [count]);
   return (
     <div class="toasts" popover="manual" role="status" ref={list}>
-      {toasts.value.map((one) => (
+      {shown.map((one) => (
         <ToastLine key={one.id} {...one} />
       ))}
     </div>

@@ -9,7 +9,7 @@ import { go, to } from './place.ts';
 
 const DEBOUNCE_MS = 120;
 const MAX_HITS = 12;
-const MAX_QUERY_LENGTH = 200;
+export const MAX_QUERY_LENGTH = 200;
 
 /** The keys that open the palette are no commands in it. */
 const OWN_KEYS = ['/', 'ctrl+k'];
@@ -20,7 +20,7 @@ type Row = { id: string; icon: string; run: () => void; hit?: SearchHit; label: 
 export const hitAddress = ({ kind, id, case: { id: caseId } }: SearchHit): string =>
   to(`cases/${caseId}`, kind === 'case' || kind === 'customer' ? {} : { open: `${kind}/${id}` });
 
-const ICONS: Readonly<Record<string, string>> = {
+export const HIT_ICONS: Readonly<Record<string, string>> = {
   customer: 'person',
   entry: 'person',
   interaction: 'message',
@@ -38,12 +38,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
     .map(({ keys, label, run }) => ({ id: `command-${keys.replace(' ', '-')}`, icon: 'command', run, label }));
   const records: Row[] = hits.map((hit) => ({
     id: `${hit.kind}-${hit.id}`,
-    icon: ICONS[hit.kind] ?? hit.kind,
+    icon: HIT_ICONS[hit.kind] ?? hit.kind,
     run: () => go(hitAddress(hit)),
     hit,
     label: hit.title,
   }));
-  const rows = query === '' ? commands : [...records, ...commands];
+  const allResults: Row = {
+    id: 'all-results',
+    icon: 'search',
+    run: () => go(to('search', { q: query.trim() })),
+    label: texts.palette.all(query.trim()),
+  };
+  const rows = query === '' ? commands : [...records, ...commands, ...(hits.length > 0 ? [allResults] : [])];
   const index = Math.min(active, rows.length - 1);
   const choose = (row: Row | undefined) => {
     if (!row) return;
@@ -68,7 +74,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ? texts.loading
       : rows.length === 0
         ? texts.palette.none
-        : texts.palette.count(rows.length);
+        : texts.palette.count(records.length + commands.length);
   return (
     <Dialog kind="palette" title={texts.palette.title} onClose={onClose}>
       <div class="palette-input">

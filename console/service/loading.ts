@@ -49,7 +49,9 @@ export function useLoaded<T>(
         if (!controller.signal.aborted) setState({ key, data, error: undefined });
       },
       (error) => {
-        if (!controller.signal.aborted) setState((old) => ({ ...old, key, error }));
+        if (controller.signal.aborted) return;
+        // What is shown stays, unless it is of another key.
+        setState((old) => ({ key, data: old.key === key ? old.data : (kept.get(key) as T | undefined), error }));
       },
     );
     return () => controller.abort();

@@ -116,10 +116,14 @@ export async function assertAccessible(page: Page, place: string): Promise<void>
   assert.deepEqual(faults, []);
 }
 
-/** Whether the page can only be scrolled up and down. */
+/** Whether the page can only be scrolled up and down, and no card cuts its table off. */
 export async function assertFits(page: Page, place: string): Promise<void> {
   const [content, width] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
   assert.ok(content <= width, `${place}: ${content} px of content in ${width} px`);
+  const tooWide = `[...document.querySelectorAll('table')].map((table) =>
+    table.getBoundingClientRect().right - table.parentElement.getBoundingClientRect().right)`;
+  for (const px of await page.evaluate<number[]>(tooWide))
+    assert.ok(px < 1, `${place}: ${px} px of a table are cut off`);
 }
 
 const WIDTHS = [1280, 768, 320] as const;

@@ -3371,6 +3371,8 @@ export type Operations = {
     input: {
       /** Only invoices with this status. */
       status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid. */
+      open?: boolean | undefined;
       /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
       overdue?: boolean | undefined;
       /** Due at this time or later. */
@@ -3395,6 +3397,8 @@ export type Operations = {
     input: {
       /** Only invoices with this status. */
       status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid. */
+      open?: boolean | undefined;
       /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
       overdue?: boolean | undefined;
       /** Due at this time or later. */
@@ -3409,6 +3413,8 @@ export type Operations = {
     input: {
       /** Only invoices with this status. */
       status?: InvoiceStatus | undefined;
+      /** True: only invoices that can still be paid. */
+      open?: boolean | undefined;
       /** True: only invoices that can still be paid and were due before today in the time zone of the company. */
       overdue?: boolean | undefined;
       /** Due at this time or later. */
@@ -5358,6 +5364,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     path: '/invoices',
     query: [
       'status',
+      'open',
       'overdue',
       'due_from',
       'due_to',
@@ -5373,14 +5380,14 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   sumInvoices: {
     method: 'GET',
     path: '/invoices/sums',
-    query: ['status', 'overdue', 'due_from', 'due_to'],
+    query: ['status', 'open', 'overdue', 'due_from', 'due_to'],
     headers: {},
     bearer: true,
   },
   exportInvoices: {
     method: 'GET',
     path: '/invoices.csv',
-    query: ['status', 'overdue', 'due_from', 'due_to', 'external_id', 'show_cancelled_items', 'sort'],
+    query: ['status', 'open', 'overdue', 'due_from', 'due_to', 'external_id', 'show_cancelled_items', 'sort'],
     headers: {},
     bearer: true,
   },

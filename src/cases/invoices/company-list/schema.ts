@@ -9,6 +9,7 @@ const { show_cancelled_items, status, due_from, due_to } = InvoiceQuery.properti
 
 const filters = {
   status,
+  open: queryFlag({ description: 'True: only invoices that can still be paid.' }),
   overdue: queryFlag({
     description:
       'True: only invoices that can still be paid and were due before today in the time zone of the company.',

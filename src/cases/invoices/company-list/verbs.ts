@@ -32,7 +32,7 @@ function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showI
   const { show_cancelled_items } = query.body;
   const sort = sortOf(query, '-date_due');
   const external_id = readText(query, 'external_id');
-  const { today, statuses, due, hasDue, onlyOverdue } = parseFilters(context, query);
+  const { today, statuses, due, hasDue, onlyOpen } = parseFilters(context, query);
   const walk = external_id !== undefined ? 'external_id' : sort.endsWith('date_due') ? 'date_due' : 'date_created';
   return {
     name: 'invoices',
@@ -46,7 +46,7 @@ function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showI
       due_from: due[0],
       due_to: due[1],
       external_id,
-      only_outstanding: onlyOverdue,
+      only_outstanding: onlyOpen,
       today,
       show_items: showItems,
       show_cancelled_items: isTrue(show_cancelled_items),
@@ -91,16 +91,17 @@ function parseFilters(context: Context, query: Form<InvoiceSumsQuery>) {
   const { company, clock } = context;
   const now = clock();
   const today = toSql(startOfDay(now, company.timeZone));
-  const { status, overdue } = query.body;
+  const { status, open, overdue } = query.body;
   const onlyOverdue = isTrue(overdue);
+  const onlyOpen = onlyOverdue || isTrue(open);
   const statuses = status === undefined ? INVOICE_STATUSES : [status];
   const [from, to] = [readInstant(context, query, 'due_from'), readInstant(context, query, 'due_to')];
   return {
     now,
     today,
-    statuses: onlyOverdue ? statuses.filter(isOpen) : statuses,
+    statuses: onlyOpen ? statuses.filter(isOpen) : statuses,
     due: timesBetween(from, onlyOverdue && (to === undefined || to > today) ? today : to),
-    onlyOverdue,
+    onlyOpen,
     hasDue: onlyOverdue || from !== undefined || to !== undefined,
   };
 }

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { indexChanges } from '../../../src/search/indexer.ts';
+import type { TestCompany } from '../../harness/app.ts';
+import { ok } from '../../harness/assert.ts';
+import { FILL_INTERACTIONS } from '../../harness/bodies.ts';
+import { app, assertAccessibleEverywhere, assertNoComplaints, openConsole, skip } from '../../harness/console.ts';
+
+/** Does what a worker does every second. */
+const index = () => indexChanges({ db: app.db });
+
+const call = (company: TestCompany, notes: string) =>
+  ok(company.post(`${company.path}/interactions`, { type: 'phone', when: '2026-05-01 10:30', notes }));
+
+test('the palette leads to all results, where kinds narrow them and what matches is marked as text only', {
+  skip,
+}, async () => {
+  const company = await app.company();
+  await call(company, 'The <mark>mirror</mark> wills of Mr Smith');
+  await index();
+  const page = await openConsole(company, '');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('smith');
+  await page.getByRole('option', { name: 'All results for “smith”' }).click();
+  await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor();
+  await page.getByText('4 results').waitFor();
+  await page.getByRole('link', { name: 'Interactions' }).click();
+  await page.getByText('1 result', { exact: true }).waitFor();
+  const hit = page.getByRole('listitem').filter({ hasText: 'Phone call' });
+  assert.match((await hit.textContent()) ?? '', /The <mark>mirror<\/mark> wills of Mr Smith/);
+  assert.deepEqual(await hit.locator('mark').allTextContents(), ['Smith']);
+  await page.getByRole('link', { name: 'Clients' }).click();
+  await page.getByText('3 results').waitFor();
+  assert.match(
+    page.url(),
+    /q=smith&kinds=interaction%2Cclients?|q=smith&kinds=(?:interaction%2Ccustomer|customer%2Cinteraction)/,
+  );
+  await page.reload();
+  await page.getByText('3 results').waitFor();
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('by keyboard: type, Enter, j to the hit, Enter opens it in its case', { skip }, async () => {
+  const company = await app.company();
+  const { id } = await call(company, 'About the gentian');
+  await index();
+  const page = await openConsole(company, '/search');
+  await page.getByText('Search in all cases').waitFor();
+  await page.keyboard.type('gentian');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 result', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Search', exact: true }).focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/console/cases/${company.caseId}\\?open=interaction%2F${id}$`));
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('an index that is being built is said, and so is a search that finds nothing', { skip }, async () => {
+  const company = await app.company();
+  const page = await openConsole(company, '/search?q=smith');
+  await page.getByText('The index of your company is being built').waitFor();
+  await index();
+  await page.reload();
+  await page.getByText('3 results').waitFor();
+  assert.equal(await page.getByText('The index of your company').count(), 0);
+  await page.getByRole('searchbox').fill('nobody');
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing was found.').waitFor();
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('no more than the 50 best are shown, and what to do about it', { skip }, async () => {
+  const company = await app.company();
+  await app.sql(FILL_INTERACTIONS, [company.companyId, company.caseId, 60]);
+  await index();
+  const page = await openConsole(company, '/search?q=call');
+  await page.getByText('50 results').waitFor();
+  await page.getByText('These are the 50 best. Add a word to find others.').waitFor();
+  await page.context().close();
+});
+
+test('the results of a search are accessible in both themes and every width', { skip }, async () => {
+  const company = await app.company();
+  await call(company, `A call about the smithy ${'x'.repeat(80)}`);
+  await index();
+  await assertAccessibleEverywhere(company, '/search?q=smith', (page) => page.getByText('4 results').waitFor());
+});
