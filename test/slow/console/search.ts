@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { indexChanges } from '../../../src/search/indexer.ts';
 import type { TestCompany } from '../../harness/app.ts';
 import { ok } from '../../harness/assert.ts';
@@ -7,7 +8,7 @@ import { FILL_INTERACTIONS } from '../../harness/bodies.ts';
 import { app, assertAccessibleEverywhere, assertNoComplaints, openConsole, skip } from '../../harness/console.ts';
 
 /** Does what a worker does every second. */
-const index = () => indexChanges({ db: app.db });
+const index = () => indexChanges({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
 
 const call = (company: TestCompany, notes: string) =>
   ok(company.post(`${company.path}/interactions`, { type: 'phone', when: '2026-05-01 10:30', notes }));
