@@ -252,8 +252,8 @@ test('what the diary says that a change, a cancellation or an undoing sends is w
   const [{ email, phone }, other] = company.customers;
   const sent: string[] = [];
   const worker = messageWorker(app, {
-    email: { send: async () => ({ id: String(sent.push('email')) }) as never, close() {} },
-    sms: { send: async () => ({ id: String(sent.push('sms')) }) as never, close() {} },
+    email: { send: async () => ({ to: email, providerId: String(sent.push('email')) }), close() {} },
+    sms: { send: async () => ({ to: '+447400123456', providerId: String(sent.push('sms')) }), close() {} },
   });
   const [start, end] = TIMES['next week'];
   const first: Fields = { start, end, email, sms: phone, location: 'Office', ...everything };

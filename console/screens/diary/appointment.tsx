@@ -44,7 +44,8 @@ type PanelProps = {
   now: number;
   onClose: () => void;
   onSaved: (id: string) => void;
-  onMove: (found: Appointment & Span) => void;
+  /** Undefined: it is not among those that are shown. */
+  onMove: (() => void) | undefined;
 };
 
 type Found = Current & { messages: Message[]; meeting: Meeting };
@@ -178,9 +179,7 @@ function Details(props: DetailsProps) {
                 {state === 'cancelled' ? text.undoCancel : text.undoOutcome}
               </Button>
             )}
-            {state === undefined && (
-              <Button onClick={() => props.onMove({ ...appointment, ...span })}>{text.move}</Button>
-            )}
+            {state === undefined && props.onMove && <Button onClick={props.onMove}>{text.move}</Button>}
             <Button kind="danger" onClick={remove}>
               {text.remove}
             </Button>

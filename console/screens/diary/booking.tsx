@@ -28,6 +28,8 @@ import { noticesOfEnding, noticesOfSaving } from './notices.ts';
 import { text } from './texts.ts';
 
 type BookingProps = {
+  /** Names what was typed. */
+  draft: string;
   span: Span;
   adviser: string;
   caseId: string;
@@ -57,6 +59,7 @@ export function BookingPanel(props: BookingProps) {
 type Before = { data: Appointment; etag: string | undefined; messages: Message[] };
 
 function Booking({
+  draft,
   span,
   adviser,
   caseId,
@@ -71,7 +74,7 @@ function Booking({
   const active = advisers.filter((one) => one.active);
   const stored = before?.data;
   const form = useForm({
-    draft: `diary/new/${span.start}/${span.end}/${adviser}/${replaced?.id ?? ''}`,
+    draft,
     initial: {
       case: replaced?.caseId ?? caseId,
       recipientsOf: replaced?.caseId ?? '',

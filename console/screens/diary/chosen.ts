@@ -1,21 +1,15 @@
 import { addDays } from '../../components/time.ts';
 import { dayAt, onDay, ROW_MS, type Span } from './axis.ts';
-import type { Entry } from './diary-data.ts';
 
-/** A time that is being chosen: for a new appointment, or for `entry`, which is being moved. */
-export type Chosen = Span & {
-  adviser: string | undefined;
-  entry?: Entry;
-  /** Chosen with keys, so that it has the focus. */
-  hasKeys: boolean;
-};
+/** A time that is being chosen, with the adviser whose it is. */
+export type ChosenSpan = Span & { adviser: string | undefined };
 
 const ROWS: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
 const COLUMNS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
 const PAGES: Readonly<Record<string, number>> = { PageUp: -1, PageDown: 1 };
 
 /** Returns the time that a key leads to, or undefined if the key means nothing. */
-export function afterKey(
+export function afterKey<Chosen extends ChosenSpan>(
   chosen: Chosen,
   { key, shiftKey }: { key: string; shiftKey: boolean },
   { advisers, pageDays, timeZone }: { advisers: readonly string[] | undefined; pageDays: number; timeZone: string },

@@ -5,9 +5,17 @@ import { ofRecords } from '../../service/following.ts';
 import { type Loaded, useLoaded } from '../../service/loading.ts';
 import { company } from '../../service/session.ts';
 import { dayAt, instantOf, instantsOf, type Span, wallOf } from './axis.ts';
+import type { ChosenSpan } from './chosen.ts';
 
 /** An appointment with the instants that it is drawn by. */
 export type Entry = CompanyAppointment & Span;
+
+/** A time that is being chosen: for a new appointment, or for `entry`, which is being moved. */
+export type Chosen = ChosenSpan & {
+  entry?: Entry;
+  /** Chosen with keys, so that it has the focus. */
+  hasKeys: boolean;
+};
 
 const MAX_PAGES = 20;
 const PAGE_SIZE = 200;

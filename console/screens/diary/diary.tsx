@@ -13,8 +13,7 @@ import { company, may, signedIn } from '../../service/session.ts';
 import { AppointmentPanel } from './appointment.tsx';
 import { type Axis, axisOf, type Day, dayAt, instantOf, isDay, ROW_MS, type Span, weekOf } from './axis.ts';
 import { BookingPanel } from './booking.tsx';
-import type { Chosen } from './chosen.ts';
-import { adviserName, type Entry, sameAddress, useAppointments } from './diary-data.ts';
+import { adviserName, type Chosen, type Entry, sameAddress, useAppointments } from './diary-data.ts';
 import { type Column, Grid } from './grid.tsx';
 import { text } from './texts.ts';
 
@@ -24,6 +23,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAYS = { day: 1, week: 7 } as const;
 type View = keyof typeof DAYS;
 
+/** What the address says of the panel that is open. */
+const ADDRESS = ['from', 'to', 'for', 'replaces', 'case'] as const;
+
 /** The diary of the company: a day with a column for each adviser, or a week. All that is chosen is in the address. */
 export function DiaryScreen() {
   const now = useNow();
@@ -31,7 +33,7 @@ export function DiaryScreen() {
   const { query } = place.value;
   const advisers = useAdvisers();
   const leadDays = useLoaded(
-    may('manage') ? 'company' : undefined,
+    may('manage') ? 'diary/lead-days' : undefined,
     async (signal) => (await service.getCompany({ signal })).data.reminder_lead_days,
   ).data;
   const today = dayAt(now, timeZone);
@@ -47,7 +49,7 @@ export function DiaryScreen() {
   const entries = found.data?.entries ?? [];
   const [chosen, setChosen] = useState<Chosen>();
   const [said, setSaid] = useState('');
-  const [focusOn, setFocusOn] = useState<string>();
+  const [focusOn, setFocusOn] = useState<FocusOn>();
   const mayWrite = may('appointments:write');
 
   const axis = useMemo(() => axisOf(days, timeZone), [days.join(), timeZone]);
@@ -61,7 +63,7 @@ export function DiaryScreen() {
   const choose = (next: Chosen | undefined) => {
     if (!next && chosen?.hasKeys) {
       setSaid(chosen.entry ? text.left : '');
-      setFocusOn(chosen.entry?.id);
+      if (chosen.entry) setFocusOn({ id: chosen.entry.id, after: undefined });
     }
     setChosen(next);
     const day = next && dayAt(next.start, timeZone);
@@ -83,19 +85,8 @@ export function DiaryScreen() {
       replaces: changes.replaces,
     });
   const close = () => {
-    go(
-      withQuery({
-        open: undefined,
-        from: undefined,
-        to: undefined,
-        for: undefined,
-        replaces: undefined,
-        case: undefined,
-      }),
-      {
-        replace: true,
-      },
-    );
+    const cleared = Object.fromEntries(ADDRESS.map((name) => [name, undefined]));
+    go(withQuery({ open: undefined, ...cleared }), { replace: true });
   };
   const keyOf = (entry: Entry) => `${entry.case.id}/${entry.id}`;
   const drop = (at: Chosen) => {
@@ -108,17 +99,16 @@ export function DiaryScreen() {
   };
   const saved = (id: string) => {
     setChosen(undefined);
-    setFocusOn(id);
+    setFocusOn({ id, after: found.data });
     close();
   };
-  // The appointment that was saved or left has the focus, as soon as it is shown.
+  // The appointment that was saved or left has the focus, also once it is shown in its new place.
+  const opened = query.get('open');
   useEffect(() => {
-    if (focusOn === undefined || chosen) return;
-    const element = document.querySelector<HTMLElement>(`[data-appointment="${CSS.escape(focusOn)}"]`);
-    if (!element || document.querySelector('dialog[open]')) return;
-    element.focus();
-    setFocusOn(undefined);
-  });
+    if (!focusOn || chosen || opened) return;
+    document.querySelector<HTMLElement>(`[data-appointment="${CSS.escape(focusOn.id)}"]`)?.focus();
+    if (found.data !== focusOn.after) setFocusOn(undefined);
+  }, [focusOn, found.data, chosen, opened]);
 
   useKeys([
     { keys: 'd', label: text.day, run: () => show({ view: undefined }) },
@@ -134,9 +124,13 @@ export function DiaryScreen() {
       : []),
   ]);
 
-  const opened = query.get('open');
-  const at = spanIn(query) ?? nextHour(now);
+  // While the form is open its times stay, whatever the time is.
+  const usual = useMemo(
+    () => (days.includes(today) ? nextHour(now) : hourAt(instantOf(`${days[0]}T09:00`, timeZone))),
+    [opened, days.join()],
+  );
   const [openCase = '', openId = ''] = opened?.split('/') ?? [];
+  const shownEntry = entries.find(({ id }) => id === openId);
   const [replacedCase, replacedId] = query.get('replaces')?.split('/') ?? [];
   const panel = { advisers, leadDays, now, onClose: close, onSaved: saved };
   return (
@@ -227,7 +221,8 @@ export function DiaryScreen() {
       {opened === 'new' && mayWrite && (
         <BookingPanel
           {...panel}
-          span={at}
+          draft={`diary/new/${ADDRESS.map((name) => query.get(name) ?? '').join('/')}`}
+          span={spanIn(query) ?? usual}
           adviser={query.get('for') ?? adviser ?? own ?? ''}
           caseId={query.get('case') ?? ''}
           replaced={replacedCase && replacedId ? { caseId: replacedCase, id: replacedId } : undefined}
@@ -240,11 +235,13 @@ export function DiaryScreen() {
           caseId={openCase}
           id={openId}
           moved={mayWrite ? spanIn(query) : undefined}
-          onMove={(span) => {
-            close();
-            const entry = entries.find(({ id }) => id === openId);
-            if (entry) setChosen({ ...span, adviser: entry.adviser_email, entry, hasKeys: true });
-          }}
+          onMove={
+            shownEntry &&
+            (() => {
+              close();
+              setChosen({ ...shownEntry, adviser: shownEntry.adviser_email, entry: shownEntry, hasKeys: true });
+            })
+          }
         />
       )}
     </>
@@ -261,10 +258,11 @@ function useNow(): number {
   return now;
 }
 
-const nextHour = (now: number): Span => {
-  const start = Math.ceil(now / HOUR_MS) * HOUR_MS;
-  return { start, end: start + HOUR_MS };
-};
+const hourAt = (start: number): Span => ({ start, end: start + HOUR_MS });
+const nextHour = (now: number): Span => hourAt(Math.ceil(now / HOUR_MS) * HOUR_MS);
+
+/** `after`: the appointments as they were shown before the change, in which it is not, or not in its place. */
+type FocusOn = { id: string; after: unknown };
 
 function spanIn(query: URLSearchParams): Span | undefined {
   const start = Date.parse(query.get('from') ?? '');

@@ -1,5 +1,5 @@
 import type { Adviser } from '@case-records/client';
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { zoneAbbreviation } from '../../components/time.ts';
 import { company } from '../../service/session.ts';
@@ -15,8 +15,17 @@ import {
   ROW_MS,
   rowAt,
 } from './axis.ts';
-import { afterKey, type Chosen } from './chosen.ts';
-import { adviserName, dateText, type Entry, sameAddress, spanText, stateOf, timeText } from './diary-data.ts';
+import { afterKey } from './chosen.ts';
+import {
+  adviserName,
+  type Chosen,
+  dateText,
+  type Entry,
+  sameAddress,
+  spanText,
+  stateOf,
+  timeText,
+} from './diary-data.ts';
 import { text } from './texts.ts';
 
 /** A day, or an adviser on a day. */
@@ -321,7 +330,8 @@ function ChosenTime({ axis, columns, advisers, pageDays, chosen, onChoose, onDro
   const top = column ? rowAt(start, column.day) : 0;
   const bottom = column ? Math.max(top + 1, rowAt(end, column.day, { isEnd: true })) : 0;
 
-  useEffect(() => {
+  // Before the next key arrives, which is meant for it.
+  useLayoutEffect(() => {
     if (!hasKeys) return;
     element.current?.focus({ preventScroll: true });
     element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

@@ -1,4 +1,3 @@
-import type { Message } from '@case-records/client';
 import { addDays } from '../../components/time.ts';
 import { instantOf, wallOf } from './axis.ts';
 
@@ -9,6 +8,15 @@ import { instantOf, wallOf } from './axis.ts';
 
 export const CHANNELS = ['email', 'sms'] as const;
 export type Channel = (typeof CHANNELS)[number];
+
+/** What the service tells of a message. */
+export type Message = {
+  channel: Channel;
+  kind: 'confirmation' | 'reminder' | 'cancellation';
+  state: 'scheduled' | 'sent' | 'failed' | 'cancelled' | 'skipped';
+  sent_at: string | null;
+  sent_to: string | null;
+};
 
 /** What messages depend on. */
 export type Plan = {
@@ -44,7 +52,7 @@ export function toldOf(messages: readonly Message[], channel: Channel): string[]
   const last = new Map<string, Message>();
   for (const message of messages) {
     if (message.state !== 'sent' || message.channel !== channel || !message.sent_to) continue;
-    const key = message.sent_to.toLowerCase();
+    const key = addressOf(message.sent_to, channel);
     const known = last.get(key);
     if (!known || (message.sent_at ?? '') >= (known.sent_at ?? '')) last.set(key, message);
   }
@@ -76,7 +84,7 @@ function confirmations(
   const told = toldOf(messages, channel);
   const isChanged = before !== undefined && (before.start !== after.start || before.location !== after.location);
   const isOver = after.end <= now;
-  const knows = told.some((one) => isSame(one, to));
+  const knows = told.some((one) => isSame(one, to, channel));
   const notices: Notice[] = [];
   if (isAsked) {
     if (!to) notices.push({ kind: 'no_recipient', channel });
@@ -88,7 +96,7 @@ function confirmations(
   }
   if (isChanged && !after.isCancelled && !isOver) {
     for (const one of told) {
-      if (!isAsked || !isSame(one, to)) notices.push({ kind: 'not_told', channel, to: one });
+      if (!isAsked || !isSame(one, to, channel)) notices.push({ kind: 'not_told', channel, to: one });
     }
   }
   return notices;
@@ -132,4 +140,10 @@ export function noticesOfEnding({ end, isCancelled }: Plan, { messages, now }: K
 const isWaiting = (messages: readonly Message[], channel: Channel, kind: Message['kind']): boolean =>
   messages.some((one) => one.channel === channel && one.kind === kind && one.state === 'scheduled');
 
-const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const PHONE_DIGITS = 9;
+
+/** A number is compared by its last digits, because it goes out with its country code, however it was written. */
+const addressOf = (to: string, channel: Channel): string =>
+  channel === 'email' ? to.toLowerCase() : to.replaceAll(/\D/g, '').slice(-PHONE_DIGITS);
+
+const isSame = (a: string, b: string, channel: Channel): boolean => addressOf(a, channel) === addressOf(b, channel);
