@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { addDays } from '../console/components/time.ts';
 import {
   axisOf,
+  type Block,
   blocksOf,
   instantAtRow,
   instantOf,
@@ -11,6 +12,7 @@ import {
   missingRows,
   ROW_MS,
   rowAt,
+  type Span,
   weekOf,
 } from '../console/screens/diary/axis.ts';
 import { afterKey } from '../console/screens/diary/chosen.ts';
@@ -122,7 +124,7 @@ test('whatever the appointments are, no two overlap in one lane, and each is wit
       const start = first + random(30 * 60) * 60_000;
       return { start, end: start + (1 + random(300)) * 60_000 };
     });
-    const blocks = blocksOf(spans, day);
+    const blocks: Block<Span>[] = blocksOf(spans, day);
     for (const one of blocks) {
       assert.ok(one.top >= 0 && one.bottom <= day.slots.length && one.top < one.bottom);
       assert.ok(one.lane < one.lanes);

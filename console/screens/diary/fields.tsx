@@ -104,7 +104,7 @@ export const emailOptions = (customers: readonly Customer[]): Option[] =>
 export const MessageChecks = ({ labels }: { labels?: Readonly<Record<'email' | 'sms', string>> }) => (
   <>
     {CHANNELS.map((channel) => (
-      <div key={channel}>
+      <div key={channel} class="diary-checks">
         <CheckField name={`${channel}_confirmation`} {...(labels && { label: labels[channel] })} />
         <CheckField name={`${channel}_notification`} />
       </div>
