@@ -274,7 +274,7 @@ test('the diary and its panels are accessible in both themes and every width, an
   await assertAccessible(page, 'an appointment');
   await press(page, 'Escape');
   await press(page, 'n');
-  await page.getByRole('dialog').getByLabel('Client or case').waitFor();
+  await page.getByRole('combobox', { name: 'Client or case' }).waitFor();
   await assertAccessible(page, 'a new appointment');
   await page.setViewportSize({ width: 360, height: 900 });
   await assertFits(page, 'a new appointment');
