@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { CaseScreen } from './screens/case/case.tsx';
 import { CasesScreen } from './screens/cases/cases.tsx';
+import { DiaryScreen } from './screens/diary/diary.tsx';
 import { InvoicesScreen } from './screens/invoices/invoices.tsx';
 import { MessagesScreen } from './screens/messages/messages.tsx';
 import { SearchScreen } from './screens/search/search.tsx';
@@ -29,6 +30,13 @@ export const SCREENS: readonly Screen[] = [
     Component: CasesScreen,
   },
   { path: 'cases/:caseId', title: 'Case', scopes: ['cases:read', 'manage'], Component: CaseScreen },
+  {
+    path: 'diary',
+    title: 'Diary',
+    scopes: ['appointments:read'],
+    nav: { icon: 'appointment', key: 'd' },
+    Component: DiaryScreen,
+  },
   {
     path: 'invoices',
     title: 'Invoices',
