@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button } from './components/button.tsx';
+import { RecentSignIn } from './components/recent-sign-in.tsx';
 import { EmptyState, ErrorState, Skeleton } from './components/states.tsx';
 import { Toasts } from './components/toast.tsx';
 import { place, to } from './navigation/place.ts';
@@ -33,6 +34,7 @@ export function App() {
     return (
       <Shell>
         <CurrentScreen />
+        <RecentSignIn />
         <Toasts />
       </Shell>
     );

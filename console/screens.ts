@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { CaseScreen } from './screens/case/case.tsx';
 import { CasesScreen } from './screens/cases/cases.tsx';
+import { SETTINGS_SCREENS } from './screens/settings/settings.tsx';
 import { TodayScreen } from './screens/today.tsx';
 import type { Scope } from './service/session.ts';
 
@@ -26,6 +27,7 @@ export const SCREENS: readonly Screen[] = [
     Component: CasesScreen,
   },
   { path: 'cases/:caseId', title: 'Case', scopes: ['cases:read', 'manage'], Component: CaseScreen },
+  ...SETTINGS_SCREENS,
 ];
 
 /** Returns the screen of a path and the parameters in it. */

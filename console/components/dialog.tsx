@@ -25,7 +25,7 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
     dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
       dialog?.close();
-      if (opener?.isConnected) opener.focus();
+      (opener?.isConnected ? opener : document.getElementById('main'))?.focus();
     };
   }, []);
   return (

@@ -20,6 +20,7 @@ type FormProps = {
   limits: FormLimits;
   onCancel: () => void;
   submitLabel?: string;
+  cancelLabel?: string;
   /** A role that may only read sees the fields and cannot change them. */
   mayWrite?: boolean;
   /** Deletes the record. It can be undone, so there is no question before. */
@@ -34,6 +35,7 @@ export function Form({
   onCancel,
   onRemove,
   submitLabel = texts.form.save,
+  cancelLabel = texts.form.cancel,
   mayWrite = true,
   children,
 }: FormProps) {
@@ -79,7 +81,7 @@ export function Form({
             <Button kind="primary" type="submit" isBusy={form.isSending.value}>
               {form.isSending.value ? texts.form.saving : submitLabel}
             </Button>
-            <Button onClick={onCancel}>{texts.form.cancel}</Button>
+            <Button onClick={onCancel}>{cancelLabel}</Button>
             {onRemove && (
               <Button kind="danger" onClick={() => form.run(onRemove)}>
                 {texts.remove}
@@ -104,7 +106,7 @@ type FieldProps = {
 };
 
 type InputProps = FieldProps & {
-  kind?: 'text' | 'email' | 'tel' | 'lines' | 'time' | 'date' | 'amount';
+  kind?: 'text' | 'password' | 'email' | 'tel' | 'lines' | 'time' | 'date' | 'amount';
   list?: readonly string[];
   /** Called with the new and the former value, for fields that follow this one. */
   onChanged?: (value: string, before: string) => void;
@@ -152,6 +154,7 @@ function useField({ name, label = fieldLabel(name), hint, autoFocus, isRequired 
 
 const INPUT_TYPES = {
   text: 'text',
+  password: 'password',
   email: 'email',
   tel: 'tel',
   time: 'datetime-local',
@@ -165,7 +168,7 @@ export function Field({ kind = 'text', list, onChanged, ...props }: InputProps) 
     ...attributes,
     value: String(value ?? ''),
     maxLength: own.maxLength,
-    autoComplete: 'off',
+    autoComplete: kind === 'password' ? 'new-password' : 'off',
     onInput: ({ currentTarget: { value: typed } }: { currentTarget: { value: string } }) => {
       form.set(props.name, typed);
       onChanged?.(typed, String(value ?? ''));

@@ -165,7 +165,7 @@ function Bars() {
       {hasSessionEnded.value && (
         <p class="bar bad">
           <strong>{texts.sessionEnded.title}.</strong> {texts.sessionEnded.text}
-          <Button kind="primary" onClick={signInAgain}>
+          <Button kind="primary" onClick={() => signInAgain()}>
             {texts.sessionEnded.action}
           </Button>
         </p>

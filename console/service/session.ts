@@ -38,10 +38,14 @@ export async function renewSession(): Promise<void> {
   signedIn.value = (await service.getSession()).data;
 }
 
-/** Leads to the page on which people sign in, and from there back to the same address. */
-export function signInAgain(): void {
+/**
+ * Leads to the page on which people sign in, and from there back to the same address. `again` asks a person who has
+ * signed in to do so again, `account` to choose how to sign in.
+ */
+export function signInAgain(...parameters: ('again' | 'account')[]): void {
   const { pathname, search } = location;
   const target = new URL('sign-in', SERVICE_URL);
+  for (const name of parameters) target.searchParams.set(name, '');
   target.searchParams.set('next', pathname + search);
   location.assign(target);
 }

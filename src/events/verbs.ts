@@ -6,16 +6,16 @@ import type { Query } from '../kernel/sql/statement.ts';
 import type { Form } from '../kernel/validation/form.ts';
 import { eventId, eventPosition } from './event-id.ts';
 import { eventTypes, expandTypes } from './event-types.ts';
-import { DEFAULT_EVENTS, type EventQuery, MAX_EVENTS } from './schema.ts';
+import { type CompanyEventQuery, DEFAULT_EVENTS, type EventQuery, MAX_EVENTS } from './schema.ts';
 import * as sql from './statements.sql.ts';
 import { readWatermark } from './watermark.ts';
 
-/** A page of events as JSON, and the id that the next page starts after. */
-export type EventPage = { json: string; next: string };
+/** A page of events as JSON, and the id that the next page starts after; undefined if there is no next page. */
+export type EventPage = { json: string; next: string | undefined };
 
 type EventReader = {
   one(context: Context, id: string): Promise<string>;
-  ofCompany(context: Context, query: Form<EventQuery>): Promise<EventPage>;
+  ofCompany(context: Context, query: Form<CompanyEventQuery>): Promise<EventPage>;
   ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<EventPage>;
   ofRecord(context: Context, log: AuditLog, key: RecordKey, query: Form<EventQuery>): Promise<EventPage>;
 };
@@ -39,8 +39,15 @@ export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
     },
     async ofCompany(context, query) {
       const { request, watermark } = await parseRequestAndWatermark(context, query, types);
+      const isNewestFirst = query.body.order === 'newest';
+      if (isNewestFirst && request.after === 'latest') {
+        query.addFault('after', 'not_allowed', 'must be the id of an event if the newest comes first');
+      }
       query.check();
-      return readEvents(context, request, watermark, statements.ofCompany);
+      if (!isNewestFirst) return readEvents(context, request, watermark, statements.ofCompany);
+      const newest = { ...request, after: query.body.after === undefined ? MAX_POSITION : request.after };
+      const page = await readEvents(context, newest, watermark, statements.ofCompanyNewestFirst);
+      return page.isLast ? { ...page, next: undefined } : page;
     },
     async ofCase(context, caseId, query) {
       const { request, watermark } = await parseRequestAndWatermark(context, query, types);
@@ -126,7 +133,7 @@ async function readEvents(
   { after, limit, types }: EventsRequest,
   bound: bigint,
   list: (page: sql.EventPageInputs) => Query,
-): Promise<EventPage & { count: number }> {
+): Promise<EventPage & { count: number; isLast: boolean }> {
   const from = after === 'latest' ? await lastPosition(db, company.id, bound) : after;
   const page = { company_id: company.id, after: from.toString(), bound: bound.toString(), limit, types };
   const rows = await db.queryRows<EventRow>(list(page));
@@ -139,6 +146,8 @@ async function readEvents(
     json: `[${found.map(({ position, json }) => eventJson(company.eventKey, position, json)).join(', ')}]`,
     next: eventId(company.eventKey, next),
     count: found.length,
+    // Without types, a page that is not full has scanned the rest of the log.
+    isLast: !isCut && (types === null || last_scanned === null),
   };
 }
 
