@@ -97,9 +97,9 @@ SELECT json_build_object('id', a.id, 'email', a.email, 'name', a.name, 'active',
   ), meetings_scheduled AS (
     UPDATE meetings g SET wanted = g.wanted + 1, state = 'pending', due_at = $4::timestamptz,
 attempts = 0, last_error = NULL, updated_at = $4::timestamptz,
-lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+lease_until = CASE WHEN g.lease_by IS NOT NULL OR g.lease_until >= '9999-01-01 00:00:00+00'::timestamptz THEN g.lease_until END
    FROM d JOIN appointments a ON a.company_id = d.company_id AND a.adviser_id = d.id AND a.end_at > $4::timestamptz
-  WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
+  WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id AND g.last_error IS DISTINCT FROM 'Dropped by an operator after a restore or an import: it may have been done before.'
     AND (g.wished AND CASE
            WHEN g.external_id IS NULL THEN d.video_provider IS NOT NULL OR g.doubtful OR g.state = 'pending'
            ELSE (g.provider, g.account_id) IS DISTINCT FROM (d.video_provider, d.video_account_id) END

@@ -2,13 +2,14 @@
 SELECT 1 FROM cases WHERE company_id = $1::uuid AND id = $2::uuid;
 
 -- cases.explain_rejection (reads; pool: short)
-SELECT c.state, c.opened_at, c.closed_at,
+SELECT d.state, (CASE WHEN d.state = 'open' THEN d.closed_at IS NULL ELSE coalesce(d.closed_at, $6::timestamptz) >= d.opened_at END) IS NOT FALSE AS times_possible,
        $3::uuid IS NULL OR c.kind_id IS NOT DISTINCT FROM $3::uuid
          OR EXISTS (SELECT 1 FROM case_kinds k WHERE k.company_id = $1::uuid AND k.id = $3::uuid AND k.removed_at IS NULL) AS kind_known,
        $4::uuid IS NULL
          OR c.responsible_adviser_id IS NOT DISTINCT FROM $4::uuid
          OR EXISTS (SELECT 1 FROM advisers a WHERE a.company_id = $1::uuid AND a.id = $4::uuid AND a.removed_at IS NULL) AS adviser_known
   FROM (VALUES (1)) one LEFT JOIN cases c ON c.company_id = $1::uuid AND c.id = $2::uuid
+ CROSS JOIN LATERAL json_populate_record(c, $5::json) d
  WHERE $2::uuid IS NULL OR c.id IS NOT NULL;
 
 -- cases.find_by_external_id (reads; pool: short)
@@ -65,17 +66,26 @@ SELECT 1 FROM cases WHERE company_id = $1::uuid AND id = $2::uuid
 -- cases.of_company_by_adviser_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
-       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
-       AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -91,17 +101,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
-       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
-       AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -117,17 +136,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
-       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
-       AND c.updated_at < $6::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -143,17 +171,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_adviser_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.responsible_adviser_id = $9::uuid
-       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
-       AND c.updated_at >= $6::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.responsible_adviser_id = $10::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -169,17 +206,16 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_external_id_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.external_id = $10::text
-       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
-       AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.external_id = $11::text
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -195,17 +231,16 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_external_id_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.external_id = $10::text
-       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
-       AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.external_id = $11::text
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+    FROM (SELECT c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -221,17 +256,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
-       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
-       AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -247,17 +291,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
-       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
-       AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -273,17 +326,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
-       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
-       AND c.updated_at < $6::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -299,17 +361,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_kind_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND c.kind_id = $8::uuid
-       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
-       AND c.updated_at >= $6::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND c.kind_id = $9::uuid
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -325,17 +396,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_opened_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
-       AND (c.opened_at, c.id) > ($5::timestamptz, $4::uuid)
-       AND c.opened_at < $6::timestamptz
-     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.opened_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.opened_at < $7::timestamptz
+     ORDER BY c.opened_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -351,17 +431,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_opened_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.opened_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
-       AND (c.opened_at, c.id) < ($5::timestamptz, $4::uuid)
-       AND c.opened_at >= $6::timestamptz
-     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.opened_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.opened_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.opened_at >= $7::timestamptz
+     ORDER BY c.opened_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -377,17 +466,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_updated_at_asc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
-       AND (c.updated_at, c.id) > ($5::timestamptz, $4::uuid)
-       AND c.updated_at < $6::timestamptz
-     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.updated_at, c.id) > ($6::timestamptz, $4::uuid)
+       AND c.updated_at < $7::timestamptz
+     ORDER BY c.updated_at asc, c.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key asc, c.id asc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key asc, c.id asc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -403,17 +501,26 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
 -- cases.of_company_by_updated_at_desc (reads; pool: search)
 WITH scanned AS MATERIALIZED (
   SELECT s.* FROM (
-  SELECT r.* FROM unnest($7::text[]) b (state) CROSS JOIN LATERAL (
-    SELECT c.*, c.updated_at AS sort_key FROM cases c
-     WHERE c.company_id = $1::uuid AND true AND c.state = b.state AND true
-       AND (c.updated_at, c.id) < ($5::timestamptz, $4::uuid)
-       AND c.updated_at >= $6::timestamptz
-     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[1] AND true
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[2] AND true
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int) UNION ALL
+  (SELECT c.*, c.updated_at AS sort_key FROM cases c
+     WHERE c.company_id = $1::uuid AND true AND c.state = ($8::text[])[3] AND true
+       AND (c.updated_at, c.id) < ($6::timestamptz, $4::uuid)
+       AND c.updated_at >= $7::timestamptz
+     ORDER BY c.updated_at desc, c.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
 ), found AS MATERIALIZED (
   SELECT c.*, row_number() OVER before AS n, sum(400 * (SELECT count(*) FROM customers u
    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)) OVER before AS bytes
-    FROM (SELECT * FROM scanned c WHERE ($10::text IS NULL OR c.external_id = $10::text) AND c.state = ANY ($7::text[]) AND ($8::uuid IS NULL OR c.kind_id = $8::uuid)
- AND ($9::uuid IS NULL OR c.responsible_adviser_id = $9::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
+    FROM (SELECT DISTINCT ON (c.sort_key, c.id) c.* FROM scanned c WHERE ($11::text IS NULL OR c.external_id = $11::text) AND c.state = ANY ($8::text[]) AND ($9::uuid IS NULL OR c.kind_id = $9::uuid)
+ AND ($10::uuid IS NULL OR c.responsible_adviser_id = $10::uuid) ORDER BY c.sort_key desc, c.id desc LIMIT $2::int + 1) c
   WINDOW before AS (ORDER BY c.sort_key desc, c.id desc ROWS UNBOUNDED PRECEDING)
 ), shown AS MATERIALIZED (
   SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
@@ -427,12 +534,12 @@ SELECT (SELECT ('[' || coalesce(string_agg(json_build_object('id', c.id, 'extern
   ) next ON true;
 
 -- cases.overview (reads; pool: list)
-  SELECT json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'counts', json_build_object('entries', CASE WHEN $4::boolean THEN (SELECT count(*) FROM people x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END, 'interactions', CASE WHEN $5::boolean THEN (SELECT count(*) FROM interactions x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END, 'invoices', CASE WHEN $6::boolean THEN (SELECT count(*) FROM invoices x WHERE x.company_id = c.company_id AND x.case_id = c.id AND true) END, 'appointments', CASE WHEN $7::boolean THEN (SELECT count(*) FROM appointments x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END), 'next_appointment', CASE WHEN $7::boolean THEN (
+  SELECT json_build_object('id', c.id, 'external_id', c.external_id, 'reference', c.reference, 'kind_id', c.kind_id, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'state', c.state, 'opened_at', to_char(c.opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'closed_at', to_char(c.closed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'responsible_adviser_id', c.responsible_adviser_id, 'customers', (SELECT coalesce(json_agg(json_build_object('id', u.id, 'case_id', u.case_id, 'external_id', u.external_id, 'title', u.title, 'first_names', u.first_names, 'last_name', u.last_name, 'email', u.email, 'phone', u.phone, 'created_at', to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(u.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) ORDER BY u.created_at, u.id), '[]') FROM customers u WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL), 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'counts', json_build_object('entries', CASE WHEN $5::boolean THEN (SELECT count(*) FROM people x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END, 'interactions', CASE WHEN $6::boolean THEN (SELECT count(*) FROM interactions x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END, 'invoices', CASE WHEN $7::boolean THEN (SELECT count(*) FROM invoices x WHERE x.company_id = c.company_id AND x.case_id = c.id AND true) END, 'appointments', CASE WHEN $8::boolean THEN (SELECT count(*) FROM appointments x WHERE x.company_id = c.company_id AND x.case_id = c.id AND x.deleted_at IS NULL) END), 'next_appointment', CASE WHEN $8::boolean THEN (
 SELECT json_build_object('id', a.id, 'start_time', to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'end_time', to_char(a.end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'adviser_email', a.adviser_email, 'location', a.location)
   FROM appointments a
  WHERE a.company_id = c.company_id AND a.case_id = c.id AND a.deleted_at IS NULL AND a.cancelled = 0 AND a.start_at >= $3::timestamptz
- ORDER BY a.start_at, a.id LIMIT 1) END, 'balance', CASE WHEN $6::boolean THEN (
-SELECT json_build_object('outstanding', coalesce(sum(o.amount), 0.00), 'overdue', coalesce(sum(o.amount) FILTER (WHERE o.date_due < $3::timestamptz), 0.00))
+ ORDER BY a.start_at, a.id LIMIT 1) END, 'balance', CASE WHEN $7::boolean THEN (
+SELECT json_build_object('outstanding', coalesce(sum(o.amount), 0.00), 'overdue', coalesce(sum(o.amount) FILTER (WHERE o.date_due < $4::timestamptz), 0.00))
   FROM (SELECT CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END AS amount, v.date_due FROM invoices v WHERE v.company_id = c.company_id AND v.case_id = c.id) o) END)::text AS json
     FROM cases c WHERE c.company_id = $1::uuid AND c.id = $2::uuid;
 

@@ -249,20 +249,20 @@ SELECT 1 FROM interactions WHERE company_id = $1::uuid AND case_id = $2::uuid AN
 -- interactions.of_company_by_external_id_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
-       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.external_id = $9::text
-         AND (i.happened_at, i.id) > ($5::timestamptz, $4::uuid)
-         AND i.happened_at < $6::timestamptz
-       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.external_id = $10::text
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
-      FROM (SELECT * FROM scanned i WHERE i.type = ANY ($8::text[]) AND ($9::text IS NULL OR i.external_id = $9::text) ORDER BY i.sort_key asc, i.id asc LIMIT $2::int + 1) i
+      FROM (SELECT i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key asc, i.id asc LIMIT $2::int + 1) i
     WINDOW before AS (ORDER BY i.sort_key asc, i.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($7::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = i.company_id AND c.id = i.case_id))::text || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($8::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = i.company_id AND c.id = i.case_id))::text, 'null') || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
 ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
 AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
@@ -276,20 +276,20 @@ AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
 -- interactions.of_company_by_external_id_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
-       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.external_id = $9::text
-         AND (i.happened_at, i.id) < ($5::timestamptz, $4::uuid)
-         AND i.happened_at >= $6::timestamptz
-       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.external_id = $10::text
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
-      FROM (SELECT * FROM scanned i WHERE i.type = ANY ($8::text[]) AND ($9::text IS NULL OR i.external_id = $9::text) ORDER BY i.sort_key desc, i.id desc LIMIT $2::int + 1) i
+      FROM (SELECT i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key desc, i.id desc LIMIT $2::int + 1) i
     WINDOW before AS (ORDER BY i.sort_key desc, i.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($7::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = i.company_id AND c.id = i.case_id))::text || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($8::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = i.company_id AND c.id = i.case_id))::text, 'null') || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
 ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
 AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
@@ -303,20 +303,50 @@ AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
 -- interactions.of_company_by_when_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (type) CROSS JOIN LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
-       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = b.type
-         AND (i.happened_at, i.id) > ($5::timestamptz, $4::uuid)
-         AND i.happened_at < $6::timestamptz
-       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[1]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[2]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[3]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[4]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[5]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[6]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[7]
+         AND (i.happened_at, i.id) > ($6::timestamptz, $4::uuid)
+         AND i.happened_at < $7::timestamptz
+       ORDER BY i.happened_at asc, i.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
-      FROM (SELECT * FROM scanned i WHERE i.type = ANY ($8::text[]) AND ($9::text IS NULL OR i.external_id = $9::text) ORDER BY i.sort_key asc, i.id asc LIMIT $2::int + 1) i
+      FROM (SELECT DISTINCT ON (i.sort_key, i.id) i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key asc, i.id asc LIMIT $2::int + 1) i
     WINDOW before AS (ORDER BY i.sort_key asc, i.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($7::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = i.company_id AND c.id = i.case_id))::text || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($8::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = i.company_id AND c.id = i.case_id))::text, 'null') || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
 ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
 AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
@@ -330,20 +360,50 @@ AS d (type, icon, formatted_type) ON d.type = i.type) AS json,
 -- interactions.of_company_by_when_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (type) CROSS JOIN LATERAL (
-      SELECT i.*, i.happened_at AS sort_key FROM interactions i
-       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = b.type
-         AND (i.happened_at, i.id) < ($5::timestamptz, $4::uuid)
-         AND i.happened_at >= $6::timestamptz
-       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[1]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[2]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[3]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[4]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[5]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[6]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int) UNION ALL
+    (SELECT i.*, i.happened_at AS sort_key FROM interactions i
+       WHERE i.company_id = $1::uuid AND i.deleted_at IS NULL AND i.type = ($9::text[])[7]
+         AND (i.happened_at, i.id) < ($6::timestamptz, $4::uuid)
+         AND i.happened_at >= $7::timestamptz
+       ORDER BY i.happened_at desc, i.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
     SELECT i.*, row_number() OVER before AS n, sum(0) OVER before AS bytes
-      FROM (SELECT * FROM scanned i WHERE i.type = ANY ($8::text[]) AND ($9::text IS NULL OR i.external_id = $9::text) ORDER BY i.sort_key desc, i.id desc LIMIT $2::int + 1) i
+      FROM (SELECT DISTINCT ON (i.sort_key, i.id) i.* FROM scanned i WHERE i.type = ANY ($9::text[]) AND ($10::text IS NULL OR i.external_id = $10::text) ORDER BY i.sort_key desc, i.id desc LIMIT $2::int + 1) i
     WINDOW before AS (ORDER BY i.sort_key desc, i.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($7::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = i.company_id AND c.id = i.case_id))::text || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (i.id) || '","type":"' || (i.type) || '","notes":' || to_json(i.notes)::text || ',"sender":' || coalesce(to_json(i.sender)::text, 'null') || ',"recipient":' || to_json(i.recipient)::text || ',"customer_case_id":"' || (i.case_id) || '","when":"' || (($8::text::text || (floor(extract(epoch FROM i.happened_at)) + 140000000000)::text)) || '","icon":"' || (d.icon) || '","formatted_type":"' || (d.formatted_type) || '","when_utc":"' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","external_id":' || coalesce(to_json(i.external_id)::text, 'null') || ',"created_at":"' || (to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(i.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (i.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = i.company_id AND c.id = i.case_id))::text, 'null') || '}}'), ',' ORDER BY i.n), '') || ']') FROM shown i JOIN (VALUES ('phone', 'phone', 'Phone'), ('email', 'envelope', 'Email'),
 ('SMS', 'comment', 'SMS'), ('appointment', 'calendar', 'Appointment'), ('letter', 'file-lines', 'Letter'),
 ('video_conference', 'video', 'Video conference'), ('other', 'circle-info', 'Other'))
 AS d (type, icon, formatted_type) ON d.type = i.type) AS json,

@@ -473,31 +473,49 @@ SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id
 -- invoices.of_company_by_date_created_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_created AS sort_key FROM invoices v
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
-         AND (v.date_created, v.id) > ($5::timestamptz, $4::uuid)
-         AND v.date_created < $6::timestamptz
-       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+         AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_created < $7::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_created < $7::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_created < $7::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_created < $7::timestamptz
+       ORDER BY v.date_created asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
@@ -508,31 +526,49 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_created_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_created AS sort_key FROM invoices v
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
-         AND (v.date_created, v.id) < ($5::timestamptz, $4::uuid)
-         AND v.date_created >= $6::timestamptz
-       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+         AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_created >= $7::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_created >= $7::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_created >= $7::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_created AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_created >= $7::timestamptz
+       ORDER BY v.date_created desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
@@ -543,31 +579,49 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_due_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
-         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
-         AND v.date_due < $6::timestamptz
-       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
@@ -578,31 +632,49 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_date_due_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM unnest($8::text[]) b (status) CROSS JOIN LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = b.status
-         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
-         AND v.date_due >= $6::timestamptz
-       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)
@@ -613,30 +685,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_external_id_asc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
-       WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
-         AND (v.date_due, v.id) > ($5::timestamptz, $4::uuid)
-         AND v.date_due < $6::timestamptz
-       ORDER BY v.date_due asc, v.id asc LIMIT $3::int) r) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND v.external_id = $12::text
+         AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
+         AND v.date_due < $7::timestamptz
+       ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
+      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key desc, e.id desc LIMIT 1)
@@ -647,30 +719,30 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
 -- invoices.of_company_by_external_id_desc (reads; pool: search)
   WITH scanned AS MATERIALIZED (
     SELECT s.* FROM (
-    SELECT r.* FROM LATERAL (
-      SELECT v.*, v.date_due AS sort_key FROM invoices v
-       WHERE v.company_id = $1::uuid AND true AND v.external_id = $11::text
-         AND (v.date_due, v.id) < ($5::timestamptz, $4::uuid)
-         AND v.date_due >= $6::timestamptz
-       ORDER BY v.date_due desc, v.id desc LIMIT $3::int) r) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
+    (SELECT v.*, v.date_due AS sort_key FROM invoices v
+       WHERE v.company_id = $1::uuid AND true AND v.external_id = $12::text
+         AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
+         AND v.date_due >= $7::timestamptz
+       ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
   ), found AS MATERIALIZED (
-    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $13::boolean THEN 450 * coalesce(v.item_count, (
+    SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $14::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT * FROM scanned v WHERE ($11::text IS NULL OR v.external_id = $11::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($8::text[]) AND v.date_due >= $9::timestamptz AND v.date_due < $10::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
+      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
     SELECT * FROM found f WHERE f.n <= $2::int AND (f.n = 1 OR f.bytes <= 2000000)
   )
-  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($7::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $12::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || to_json((SELECT c.reference FROM cases c WHERE c.company_id = v.company_id AND c.id = v.case_id))::text || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+  SELECT (SELECT ('[' || coalesce(string_agg(('{"id":"' || (v.id) || '","ref":null,"notes":null,"terms":' || to_json(v.terms)::text || ',"date_due":"' || (to_char(v.date_due AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","date_sent":' || coalesce('"' || (to_char(v.date_sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"', 'null') || ',"date_paid":' || coalesce('"' || (s.date_paid) || '"', 'null') || ',"payment_terms":' || to_json(v.payment_terms)::text || ',"subtotal":' || (v.sub_total)::text || ',"total":' || (v.total)::text || ',"invoice_number":' || to_json(v.invoice_number)::text || ',"recipients_name":' || to_json(v.recipients_name)::text || ',"vat_amount":' || (v.vat_amount)::text || ',"customer_case_id":"' || (v.case_id) || '","date_created":"' || (($8::text::text || (floor(extract(epoch FROM v.date_created)) + 140000000000)::text)) || '","status":"' || (s.status) || '","mail_sent":' || (v.date_sent IS NOT NULL)::text || ',"payable_online":' || (false)::text || ',"formatted_recurring_interval":null,"items":' || i.items || ',"sender_id":"' || (v.sender_id) || '","vat":' || (v.vat)::text || ',"date_created_utc":"' || (to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","paid":' || (v.paid)::text || ',"outstanding":' || (CASE WHEN v.cancelled_at IS NULL THEN greatest(v.total - v.paid, 0.00) ELSE 0.00 END)::text || ',"overdue":' || ((CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.date_due < $13::timestamptz))::text || ',"external_id":' || coalesce(to_json(v.external_id)::text, 'null') || ',"created_at":"' || (to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","updated_at":"' || (to_char(v.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '","case":{"id":"' || (v.case_id) || '","reference":' || coalesce(to_json((SELECT c.reference FROM cases c
+         WHERE $5::boolean AND c.company_id = v.company_id AND c.id = v.case_id))::text, 'null') || '}}'), ',' ORDER BY v.n), '') || ']') FROM shown v CROSS JOIN LATERAL (SELECT CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, to_char((CASE WHEN v.cancelled_at IS NULL AND v.paid > 0 AND v.paid >= v.total THEN (
 SELECT min(y.paid_at)
   FROM (SELECT y.paid_at, sum(y.amount) OVER (ORDER BY y.paid_at, y.id) AS paid_so_far FROM payments y
          WHERE y.company_id = v.company_id AND y.case_id = v.case_id AND y.invoice_id = v.id AND y.reversed_at IS NULL) y
  WHERE y.paid_so_far >= v.total) END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS date_paid OFFSET 0) s CROSS JOIN LATERAL (
 SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' || to_json(t.description)::text || ',"amount":' || (t.amount)::text || ',"quantity":' || (t.quantity)::text || ',"rate":' || (t.rate)::text || ',"subtotal":' || (t.subtotal)::text || ',"vat_amount":' || (t.vat_amount)::text || ',"status":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled' WHEN s.status = 'Paid' THEN 'paid' END) || '"', 'null') || ',"paid_at":' || coalesce('"' || (CASE WHEN t.cancelled_at IS NULL THEN s.date_paid END) || '"', 'null') || ',"case_invoice_id":"' || (t.invoice_id) || '","customer_case_id":"' || (t.case_id) || '","has_vat":' || (t.vat_amount <> 0)::text || '}'), ',' ORDER BY t.position), '') || ']') AS items FROM invoice_items t
- WHERE $13::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($14::boolean OR t.cancelled_at IS NULL)) i) AS json,
+ WHERE $14::boolean AND t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id AND ($15::boolean OR t.cancelled_at IS NULL)) i) AS json,
          to_char(next.sort_key AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS key, next.id
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
       (SELECT e.sort_key, e.id FROM shown e WHERE (SELECT count(*) FROM found) > (SELECT count(*) FROM shown) ORDER BY e.sort_key asc, e.id asc LIMIT 1)

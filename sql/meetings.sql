@@ -23,10 +23,22 @@ UPDATE meetings w SET lease_by = $2::uuid, lease_until = $3::timestamptz
 RETURNING w.company_id, w.case_id, w.appointment_id;
 
 -- meetings.drop_held (writes; pool: short)
-WITH dropped AS (
-  UPDATE meetings j SET state = 'failed', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
-   WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.case_id, j.appointment_id FROM meetings j
+     WHERE j.company_id = c.id AND j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), dropped AS (
+  UPDATE meetings j
+     SET (provider, account_id, doubtful) = (
+    SELECT CASE WHEN n.is_new THEN d.video_provider ELSE j.provider END,
+           CASE WHEN n.is_new THEN d.video_account_id ELSE j.account_id END, j.doubtful OR n.is_new
+      FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id
+     CROSS JOIN LATERAL (
+       SELECT j.external_id IS NULL AND NOT j.doubtful AND d.video_provider IS NOT NULL AS is_new) n
+     WHERE j.company_id = a.company_id AND j.case_id = a.case_id AND j.appointment_id = a.id), state = 'failed', lease_until = NULL, last_error = $3::text,
+         updated_at = $4::timestamptz
+    FROM batch b WHERE j.company_id = b.company_id AND j.case_id = b.case_id AND j.appointment_id = b.appointment_id RETURNING 1
 )
 SELECT count(*)::int AS count FROM dropped;
 
@@ -42,9 +54,14 @@ SELECT 'meetings' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC
      AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- meetings.hold (writes; pool: short)
-WITH held AS (
-  UPDATE meetings j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
-   WHERE j.state = 'pending' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.case_id, j.appointment_id FROM meetings j
+     WHERE j.company_id = c.id AND j.state = 'pending' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE true LIMIT $2::int
+), held AS (
+  UPDATE meetings j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz FROM batch b WHERE j.company_id = b.company_id AND j.case_id = b.case_id AND j.appointment_id = b.appointment_id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM held;
 
@@ -113,9 +130,20 @@ UPDATE messages m SET lease_until = NULL
    AND m.lease_by IS NULL AND (m.lease_until IS NULL OR m.lease_until < '9999-01-01 00:00:00+00'::timestamptz);
 
 -- meetings.release_held (writes; pool: short)
-WITH released AS (
-  UPDATE meetings j SET lease_until = NULL WHERE j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.case_id, j.appointment_id FROM meetings j
+     WHERE j.company_id = c.id AND j.state = 'pending' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), released AS (
+  UPDATE meetings j SET (provider, account_id, doubtful) = (
+    SELECT CASE WHEN n.is_new THEN d.video_provider ELSE j.provider END,
+           CASE WHEN n.is_new THEN d.video_account_id ELSE j.account_id END, j.doubtful OR n.is_new
+      FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id
+     CROSS JOIN LATERAL (
+       SELECT j.external_id IS NULL AND NOT j.doubtful AND d.video_provider IS NOT NULL AS is_new) n
+     WHERE j.company_id = a.company_id AND j.case_id = a.case_id AND j.appointment_id = a.id), lease_until = NULL FROM batch b WHERE j.company_id = b.company_id AND j.case_id = b.case_id AND j.appointment_id = b.appointment_id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 
@@ -152,7 +180,7 @@ UPDATE meetings w SET lease_until = $1::timestamptz FROM held h WHERE w.company_
     ON CONFLICT (company_id, case_id, appointment_id)
     DO UPDATE SET wished = true, wanted = g.wanted + 1, state = 'pending', due_at = excluded.updated_at,
 attempts = 0, last_error = NULL, updated_at = excluded.updated_at,
-lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+lease_until = CASE WHEN g.lease_by IS NOT NULL OR g.lease_until >= '9999-01-01 00:00:00+00'::timestamptz THEN g.lease_until END
     RETURNING *
   )
   SELECT json_build_object('appointment_id', a.id, 'customer_case_id', a.case_id, 'provider', CASE WHEN g.state <> 'none' THEN g.provider END, 'state', coalesce(g.state, 'none'), 'video_id', a.video_id, 'join_url', a.join_url, 'attempts', coalesce(g.attempts, 0), 'last_error', g.last_error)::text FROM a, g;
@@ -212,7 +240,7 @@ ELSE 'update' END AS step,
     ), g AS (
     UPDATE meetings g SET wished = false, wanted = g.wanted + 1, state = 'pending', due_at = a.now,
 attempts = 0, last_error = NULL, updated_at = a.now,
-lease_until = CASE WHEN g.lease_by IS NOT NULL THEN g.lease_until END
+lease_until = CASE WHEN g.lease_by IS NOT NULL OR g.lease_until >= '9999-01-01 00:00:00+00'::timestamptz THEN g.lease_until END
       FROM a WHERE g.company_id = a.company_id AND g.case_id = a.case_id AND g.appointment_id = a.id
     RETURNING g.*
   )

@@ -1,16 +1,19 @@
 -- messages.drop_held (writes; pool: short)
-WITH held AS MATERIALIZED (
-  SELECT m.company_id, m.case_id, m.appointment_id, m.id, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM messages m
-   WHERE m.state IN ('scheduled', 'sending') AND m.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR m.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = m.company_id AND i.removal_started_at IS NOT NULL) FOR NO KEY UPDATE
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.case_id, j.appointment_id, j.id FROM messages j
+     WHERE j.company_id = c.id AND j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), held AS MATERIALIZED (
+  SELECT b.*, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM batch b JOIN messages m ON m.company_id = b.company_id AND m.case_id = b.case_id AND m.appointment_id = b.appointment_id AND m.id = b.id
 ), m AS (
   UPDATE messages m
-     SET state = 'failed', lease_until = NULL, last_error = $2::text, updated_at = $3::timestamptz
+     SET state = 'failed', lease_until = NULL, last_error = $3::text, updated_at = $4::timestamptz
     FROM held WHERE m.company_id = held.company_id AND m.case_id = held.case_id AND m.appointment_id = held.appointment_id AND m.id = held.id
   RETURNING m.*, held.before
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
-   SELECT m.company_id, m.case_id, m.id, 'message.failed', $3::timestamptz::timestamptz, $4::json::json, m.before
+   SELECT m.company_id, m.case_id, m.id, 'message.failed', $4::timestamptz::timestamptz, $5::json::json, m.before
      FROM m
 )
 SELECT count(*)::int AS count FROM m;
@@ -78,9 +81,14 @@ SELECT 'messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC
      AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- messages.hold (writes; pool: short)
-WITH held AS (
-  UPDATE messages j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
-   WHERE j.state IN ('scheduled', 'sending') AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.case_id, j.appointment_id, j.id FROM messages j
+     WHERE j.company_id = c.id AND j.state IN ('scheduled', 'sending') AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE true LIMIT $2::int
+), held AS (
+  UPDATE messages j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz FROM batch b WHERE j.company_id = b.company_id AND j.case_id = b.case_id AND j.appointment_id = b.appointment_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM held;
 
@@ -193,9 +201,14 @@ WITH delivered AS (
 SELECT m.id FROM m;
 
 -- messages.release_held (writes; pool: short)
-WITH released AS (
-  UPDATE messages j SET lease_until = NULL WHERE j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.case_id, j.appointment_id, j.id FROM messages j
+     WHERE j.company_id = c.id AND j.state IN ('scheduled', 'sending') AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), released AS (
+  UPDATE messages j SET lease_until = NULL FROM batch b WHERE j.company_id = b.company_id AND j.case_id = b.case_id AND j.appointment_id = b.appointment_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

@@ -1,15 +1,23 @@
 -- search.advance (writes; pool: short)
-UPDATE search_progress SET position = $2::bigint, built_to = $3::uuid
+UPDATE search_progress
+   SET position = $2::bigint, built_to = $3::uuid, cases = $4::uuid[],
+       done_kind = $5::text, done_id = $6::uuid, failures = 0, retry_at = NULL
  WHERE company_id = $1::uuid;
 
 -- search.begin_building (writes; pool: short)
-INSERT INTO search_progress AS p (company_id, edition, position, built_to)
-SELECT c.id, $1::int, $2::bigint, '00000000-0000-0000-0000-000000000000'::uuid
+INSERT INTO search_progress AS p (company_id, edition, position, built_to, phone_region)
+SELECT c.id, $1::int, $2::bigint, '00000000-0000-0000-0000-000000000000'::uuid, c.phone_region
   FROM companies c LEFT JOIN search_progress p ON p.company_id = c.id
- WHERE c.removal_started_at IS NULL AND (p.company_id IS NULL OR p.edition < $1::int)
+ WHERE c.removal_started_at IS NULL
+   AND (p.company_id IS NULL OR p.edition < $1::int OR p.phone_region IS DISTINCT FROM c.phone_region)
     ON CONFLICT (company_id) DO UPDATE
-       SET edition = excluded.edition, position = excluded.position, built_to = excluded.built_to
-     WHERE p.edition < excluded.edition;
+       SET edition = excluded.edition, position = excluded.position, built_to = excluded.built_to,
+           phone_region = excluded.phone_region, cases = '{}', done_kind = NULL, done_id = NULL, failures = 0,
+           retry_at = NULL
+     WHERE p.edition < excluded.edition OR p.phone_region IS DISTINCT FROM excluded.phone_region;
+
+-- search.cases_to_index (reads; pool: search)
+SELECT coalesce(sum(cardinality(cases)), 0)::int AS value FROM search_progress;
 
 -- search.changed_records (reads; pool: short)
 WITH e AS MATERIALIZED (
@@ -22,18 +30,29 @@ SELECT DISTINCT e.record, e.case_id, e.record_id, (SELECT max(position) FROM e):
        (SELECT bool_or(e.type = 'case_kind.updated') FROM e) AS has_renamed_kind
   FROM e;
 
--- search.claim_company (writes; pool: short)
-SELECT p.company_id, p.company_number, p.position::text, p.built_to, c.phone_region
+-- search.claim_cases (writes; pool: short)
+SELECT p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id
   FROM search_progress p JOIN companies c ON c.id = p.company_id
- WHERE p.edition = $1::int AND c.removal_started_at IS NULL
-   AND (p.built_to IS NOT NULL
-        OR EXISTS (SELECT FROM events e WHERE e.company_id = p.company_id AND e.position > p.position
-                      AND e.position <= $2::bigint))
- ORDER BY p.built_to IS NOT NULL, p.position LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED;
+ WHERE p.edition = $1::int
+   AND c.removal_started_at IS NULL AND (p.retry_at IS NULL OR p.retry_at <= $2::timestamptz) AND (cardinality(p.cases) > 0 OR p.built_to IS NOT NULL)
+ ORDER BY p.built_to IS NOT NULL, CASE WHEN p.built_to IS NULL THEN random() END, p.position
+ LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED;
+
+-- search.claim_events (writes; pool: short)
+SELECT p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id
+  FROM search_progress p JOIN companies c ON c.id = p.company_id
+ WHERE p.edition = $1::int
+   AND c.removal_started_at IS NULL AND (p.retry_at IS NULL OR p.retry_at <= $2::timestamptz) AND cardinality(p.cases) < $4::int
+   AND EXISTS (SELECT FROM events e WHERE e.company_id = p.company_id AND e.position > p.position
+                  AND e.position <= $3::bigint)
+ ORDER BY p.position LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED;
 
 -- search.companies_to_build (reads; pool: search)
 SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.company_id = c.id
  WHERE c.removal_started_at IS NULL AND (p.company_id IS NULL OR p.built_to IS NOT NULL);
+
+-- search.failing_companies (reads; pool: search)
+SELECT count(*)::int AS value FROM search_progress WHERE failures > 0;
 
 -- search.find_documents (reads; pool: search)
 WITH q AS MATERIALIZED (
@@ -89,32 +108,54 @@ SELECT greatest(0, coalesce(max(extract(epoch FROM $1::timestamptz - e.at)), 0))
      ORDER BY e.position LIMIT 1) e;
 
 -- search.list_case_documents (reads; pool: short)
-SELECT 'case' AS kind, c.id AS case_id, c.id AS id
-  FROM cases c
- WHERE c.company_id = $1::uuid AND c.id = ANY ($2::uuid[]) AND true
- UNION ALL
-SELECT 'customer' AS kind, u.case_id AS case_id, u.id AS id
-  FROM customers u
- WHERE u.company_id = $1::uuid AND u.case_id = ANY ($2::uuid[]) AND u.removed_at IS NULL
- UNION ALL
-SELECT 'entry' AS kind, p.case_id AS case_id, p.id AS id
-  FROM people p
- WHERE p.company_id = $1::uuid AND p.case_id = ANY ($2::uuid[]) AND p.deleted_at IS NULL
- UNION ALL
-SELECT 'interaction' AS kind, i.case_id AS case_id, i.id AS id
-  FROM interactions i
- WHERE i.company_id = $1::uuid AND i.case_id = ANY ($2::uuid[]) AND i.deleted_at IS NULL
- UNION ALL
-SELECT 'invoice' AS kind, v.case_id AS case_id, v.id AS id
-  FROM invoices v
- WHERE v.company_id = $1::uuid AND v.case_id = ANY ($2::uuid[]) AND true
- UNION ALL
-SELECT 'appointment' AS kind, a.case_id AS case_id, a.id AS id
-  FROM appointments a
- WHERE a.company_id = $1::uuid AND a.case_id = ANY ($2::uuid[]) AND a.deleted_at IS NULL
- UNION
-SELECT d.kind, d.case_id, d.id FROM search_documents d
- WHERE d.company_id = $1::uuid AND d.case_id = ANY ($2::uuid[]);
+SELECT k.kind, k.case_id, k.id FROM (
+  (SELECT 'case' AS kind, c.id AS case_id, c.id AS id
+    FROM cases c
+   WHERE c.company_id = $1::uuid AND c.id = $2::uuid AND true
+     AND c.id > CASE WHEN $3::text < 'case' THEN '00000000-0000-0000-0000-000000000000'::uuid
+                            WHEN $3::text = 'case' THEN $4::uuid ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid END
+   ORDER BY c.id LIMIT $5::int)
+   UNION ALL
+  (SELECT 'customer' AS kind, u.case_id AS case_id, u.id AS id
+    FROM customers u
+   WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND u.removed_at IS NULL
+     AND u.id > CASE WHEN $3::text < 'customer' THEN '00000000-0000-0000-0000-000000000000'::uuid
+                            WHEN $3::text = 'customer' THEN $4::uuid ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid END
+   ORDER BY u.id LIMIT $5::int)
+   UNION ALL
+  (SELECT 'entry' AS kind, p.case_id AS case_id, p.id AS id
+    FROM people p
+   WHERE p.company_id = $1::uuid AND p.case_id = $2::uuid AND p.deleted_at IS NULL
+     AND p.id > CASE WHEN $3::text < 'entry' THEN '00000000-0000-0000-0000-000000000000'::uuid
+                            WHEN $3::text = 'entry' THEN $4::uuid ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid END
+   ORDER BY p.id LIMIT $5::int)
+   UNION ALL
+  (SELECT 'interaction' AS kind, i.case_id AS case_id, i.id AS id
+    FROM interactions i
+   WHERE i.company_id = $1::uuid AND i.case_id = $2::uuid AND i.deleted_at IS NULL
+     AND i.id > CASE WHEN $3::text < 'interaction' THEN '00000000-0000-0000-0000-000000000000'::uuid
+                            WHEN $3::text = 'interaction' THEN $4::uuid ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid END
+   ORDER BY i.id LIMIT $5::int)
+   UNION ALL
+  (SELECT 'invoice' AS kind, v.case_id AS case_id, v.id AS id
+    FROM invoices v
+   WHERE v.company_id = $1::uuid AND v.case_id = $2::uuid AND true
+     AND v.id > CASE WHEN $3::text < 'invoice' THEN '00000000-0000-0000-0000-000000000000'::uuid
+                            WHEN $3::text = 'invoice' THEN $4::uuid ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid END
+   ORDER BY v.id LIMIT $5::int)
+   UNION ALL
+  (SELECT 'appointment' AS kind, a.case_id AS case_id, a.id AS id
+    FROM appointments a
+   WHERE a.company_id = $1::uuid AND a.case_id = $2::uuid AND a.deleted_at IS NULL
+     AND a.id > CASE WHEN $3::text < 'appointment' THEN '00000000-0000-0000-0000-000000000000'::uuid
+                            WHEN $3::text = 'appointment' THEN $4::uuid ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid END
+   ORDER BY a.id LIMIT $5::int)
+   UNION
+  (SELECT d.kind, d.case_id, d.id FROM search_documents d
+    WHERE d.company_id = $1::uuid AND d.case_id = $2::uuid
+      AND (d.kind, d.id) > ($3::text, $4::uuid)
+    ORDER BY d.kind, d.id LIMIT $5::int)) k
+ ORDER BY k.kind, k.id LIMIT $5::int;
 
 -- search.load_contexts (reads; pool: short)
 SELECT c.id AS case_id, c.reference,
@@ -165,6 +206,12 @@ SELECT k.kind, k.case_id, k.id, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-
 
 -- search.next_cases (reads; pool: short)
 SELECT id FROM cases WHERE company_id = $1::uuid AND id > $2::uuid ORDER BY id LIMIT $3::int;
+
+-- search.postpone (writes; pool: short)
+UPDATE search_progress
+   SET failures = failures + 1,
+       retry_at = $2::timestamptz + least(interval '1 hour', interval '10 seconds' * 2 ^ least(failures, 10))
+ WHERE company_id = $1::uuid;
 
 -- search.rebuild (writes; pool: short)
 WITH p AS (

@@ -27,10 +27,14 @@ SELECT count(*)::int AS count FROM test_messages
  WHERE company_id = $1::uuid AND created_at > $2::timestamptz;
 
 -- test_messages.drop_held (writes; pool: short)
-WITH dropped AS (
-  UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = $2::text, ended_at = $3::timestamptz
-   WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.id FROM test_messages j
+     WHERE j.company_id = c.id AND j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), dropped AS (
+  UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = $3::text, ended_at = $4::timestamptz
+    FROM batch b WHERE j.company_id = b.company_id AND j.id = b.id RETURNING 1
 )
 SELECT count(*)::int AS count FROM dropped;
 
@@ -42,9 +46,14 @@ SELECT 'test-messages' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE
      AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- test_messages.hold (writes; pool: short)
-WITH held AS (
-  UPDATE test_messages j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
-   WHERE j.state = 'scheduled' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.id FROM test_messages j
+     WHERE j.company_id = c.id AND j.state = 'scheduled' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE true LIMIT $2::int
+), held AS (
+  UPDATE test_messages j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz FROM batch b WHERE j.company_id = b.company_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM held;
 
@@ -76,9 +85,14 @@ UPDATE test_messages m
  WHERE m.company_id = $1::uuid AND m.id = $2::uuid AND m.lease_by = $3::uuid AND m.state = 'scheduled';
 
 -- test_messages.release_held (writes; pool: short)
-WITH released AS (
-  UPDATE test_messages j SET lease_until = NULL WHERE j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.id FROM test_messages j
+     WHERE j.company_id = c.id AND j.state = 'scheduled' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), released AS (
+  UPDATE test_messages j SET lease_until = NULL FROM batch b WHERE j.company_id = b.company_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

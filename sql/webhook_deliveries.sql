@@ -81,12 +81,15 @@ UPDATE webhook_deliveries SET state = 'dropped', ready = false, ended_at = $3::t
    AND state = 'waiting' AND position IS NULL;
 
 -- webhook_deliveries.drop_held (writes; pool: short)
-WITH dropped AS (
-  UPDATE webhook_deliveries j SET state = 'dropped', ready = false, ended_at = $2::timestamptz, lease_until = NULL
-   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.id FROM webhook_deliveries j WHERE j.company_id = $1::uuid AND j.endpoint_id = $2::uuid AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz
+   LIMIT $3::int FOR NO KEY UPDATE
+), dropped AS (
+  UPDATE webhook_deliveries j SET state = 'dropped', ready = false, ended_at = $4::timestamptz, lease_until = NULL
+    FROM batch b WHERE j.company_id = $1::uuid AND j.endpoint_id = $2::uuid AND j.id = b.id RETURNING j.record_id
 )
-SELECT count(*)::int AS count FROM dropped;
+SELECT count(*)::int AS count, array_agg(DISTINCT record_id) FILTER (WHERE record_id IS NOT NULL) AS record_ids
+  FROM dropped;
 
 -- webhook_deliveries.due (reads; pool: search)
 SELECT count(*)::int AS value FROM webhook_deliveries WHERE state = 'waiting' AND due_at <= $1::timestamptz;
@@ -164,9 +167,14 @@ SELECT 'webhooks' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC
      AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- webhook_deliveries.hold (writes; pool: short)
-WITH held AS (
-  UPDATE webhook_deliveries j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
-   WHERE j.state = 'waiting' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.endpoint_id, j.id FROM webhook_deliveries j
+     WHERE j.company_id = c.id AND j.state = 'waiting' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE true LIMIT $2::int
+), held AS (
+  UPDATE webhook_deliveries j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz FROM batch b WHERE j.company_id = b.company_id AND j.endpoint_id = b.endpoint_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM held;
 
@@ -223,11 +231,10 @@ SELECT count(*)::int AS deleted FROM deleted;
 
 -- webhook_deliveries.ready_first (writes; pool: short)
 UPDATE webhook_deliveries d SET ready = true
-  FROM (SELECT DISTINCT ON (j.company_id, j.endpoint_id, j.record_id) j.company_id, j.endpoint_id, j.id
-          FROM webhook_deliveries j WHERE j.state = 'waiting' AND j.position IS NOT NULL AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL)
-         ORDER BY j.company_id, j.endpoint_id, j.record_id, j.position, j.id) f
- WHERE d.company_id = f.company_id AND d.endpoint_id = f.endpoint_id AND d.id = f.id AND NOT d.ready;
+  FROM unnest($3::uuid[]) r (id) CROSS JOIN LATERAL (
+    SELECT j.id FROM webhook_deliveries j WHERE j.company_id = $1::uuid AND j.endpoint_id = $2::uuid AND j.record_id = r.id AND j.state = 'waiting'
+     ORDER BY j.position, j.id LIMIT 1) f
+ WHERE d.company_id = $1::uuid AND d.endpoint_id = $2::uuid AND d.id = f.id AND NOT d.ready;
 
 -- webhook_deliveries.record_result (writes; pool: short)
 WITH d AS (
@@ -254,9 +261,14 @@ WITH d AS (
 SELECT d.state FROM d;
 
 -- webhook_deliveries.release_held (writes; pool: short)
-WITH released AS (
-  UPDATE webhook_deliveries j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.endpoint_id, j.id FROM webhook_deliveries j
+     WHERE j.company_id = c.id AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), released AS (
+  UPDATE webhook_deliveries j SET lease_until = NULL FROM batch b WHERE j.company_id = b.company_id AND j.endpoint_id = b.endpoint_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

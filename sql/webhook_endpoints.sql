@@ -65,9 +65,14 @@ SELECT 'endpoints' AS kind, c.name AS company, to_char(j.created_at AT TIME ZONE
      AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.created_at LIMIT $2::int;
 
 -- webhook_endpoints.hold (writes; pool: short)
-WITH held AS (
-  UPDATE webhook_endpoints j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
-   WHERE true AND j.created_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.id FROM webhook_endpoints j
+     WHERE j.company_id = c.id AND true AND j.created_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE true LIMIT $2::int
+), held AS (
+  UPDATE webhook_endpoints j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz FROM batch b WHERE j.company_id = b.company_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM held;
 
@@ -137,14 +142,6 @@ SELECT state, epoch, faltering AS unhealthy FROM webhook_endpoints
  WHERE company_id = $1::uuid AND id = $2::uuid AND removed_at IS NULL
    FOR SHARE NOWAIT;
 
--- webhook_endpoints.lock_with_held (writes; pool: short)
-SELECT 1 FROM webhook_endpoints w
- WHERE ($1::uuid IS NULL OR w.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = w.company_id AND i.removal_started_at IS NOT NULL) AND EXISTS (
-   SELECT 1 FROM webhook_deliveries j
-    WHERE j.company_id = w.company_id AND j.endpoint_id = w.id AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz)
- ORDER BY w.company_id, w.id FOR NO KEY UPDATE;
-
 -- webhook_endpoints.marked_failing (writes; pool: short)
   WITH seen AS MATERIALIZED (
   SELECT w.version, w.state, json_build_object('id', w.id, 'url', w.url, 'description', w.description, 'types', w.types, 'state', w.state, 'state_reason', w.state_reason, 'failing_since', to_char(w.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'secret_rotated_at', to_char(w.secret_rotated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'previous_secret_until', to_char(w.previous_secret_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(w.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(w.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN w.created_by_id IS NOT NULL THEN json_build_object('type', w.created_by_type, 'id', w.created_by_id, 'name', w.created_by_name) END, 'url_set_by', CASE WHEN w.url_set_by_id IS NOT NULL THEN json_build_object('type', w.url_set_by_type, 'id', w.url_set_by_id, 'name', w.url_set_by_name) END, 'removed_at', to_char(w.removed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before
@@ -208,9 +205,14 @@ UPDATE webhook_endpoints w
   FROM e WHERE w.company_id = e.company_id AND w.id = e.id;
 
 -- webhook_endpoints.release_held (writes; pool: short)
-WITH released AS (
-  UPDATE webhook_endpoints j SET lease_until = NULL WHERE true AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.id FROM webhook_endpoints j
+     WHERE j.company_id = c.id AND true AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), released AS (
+  UPDATE webhook_endpoints j SET lease_until = NULL FROM batch b WHERE j.company_id = b.company_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 
@@ -316,4 +318,11 @@ backlog = CASE WHEN coalesce($9::text, '') = 'active' AND seen.state <> 'active'
       FROM w, seen
  )
  SELECT json_build_object('id', w.id, 'url', w.url, 'description', w.description, 'types', w.types, 'state', w.state, 'state_reason', w.state_reason, 'failing_since', to_char(w.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'secret_rotated_at', to_char(w.secret_rotated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'previous_secret_until', to_char(w.previous_secret_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_at', to_char(w.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(w.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created_by', CASE WHEN w.created_by_id IS NOT NULL THEN json_build_object('type', w.created_by_type, 'id', w.created_by_id, 'name', w.created_by_name) END, 'url_set_by', CASE WHEN w.url_set_by_id IS NOT NULL THEN json_build_object('type', w.url_set_by_type, 'id', w.url_set_by_id, 'name', w.url_set_by_name) END)::text FROM w;
+
+-- webhook_endpoints.with_held (reads; pool: search)
+SELECT w.company_id, w.id FROM webhook_endpoints w
+ WHERE ($1::uuid IS NULL OR w.company_id = $1::uuid)
+     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = w.company_id AND i.removal_started_at IS NOT NULL) AND EXISTS (
+   SELECT 1 FROM webhook_deliveries j
+    WHERE j.company_id = w.company_id AND j.endpoint_id = w.id AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz);
 

@@ -23,11 +23,15 @@ UPDATE webhook_notices w SET lease_by = $2::uuid, lease_until = $3::timestamptz
 RETURNING w.company_id, w.endpoint_id, w.id;
 
 -- webhook_notices.drop_held (writes; pool: short)
-WITH dropped AS (
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.endpoint_id, j.id FROM webhook_notices j
+     WHERE j.company_id = c.id AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), dropped AS (
   UPDATE webhook_notices j
-     SET state = 'untold', ended_at = $3::timestamptz, lease_until = NULL, last_error = $2::text
-   WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+     SET state = 'untold', ended_at = $4::timestamptz, lease_until = NULL, last_error = $3::text
+    FROM batch b WHERE j.company_id = b.company_id AND j.endpoint_id = b.endpoint_id AND j.id = b.id RETURNING 1
 )
 SELECT count(*)::int AS count FROM dropped;
 
@@ -39,9 +43,14 @@ SELECT 'alerts' AS kind, c.name AS company, to_char(j.due_at AT TIME ZONE 'UTC',
      AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) ORDER BY j.due_at LIMIT $2::int;
 
 -- webhook_notices.hold (writes; pool: short)
-WITH held AS (
-  UPDATE webhook_notices j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz
-   WHERE j.state = 'waiting' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.endpoint_id, j.id FROM webhook_notices j
+     WHERE j.company_id = c.id AND j.state = 'waiting' AND j.due_at <= $1::timestamptz AND (j.lease_until IS NULL OR j.lease_until < '9999-01-01 00:00:00+00'::timestamptz) LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE true LIMIT $2::int
+), held AS (
+  UPDATE webhook_notices j SET lease_by = NULL, lease_until = '9999-01-01 00:00:00+00'::timestamptz FROM batch b WHERE j.company_id = b.company_id AND j.endpoint_id = b.endpoint_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM held;
 
@@ -68,9 +77,14 @@ UPDATE webhook_notices n
  WHERE n.company_id = $1::uuid AND n.endpoint_id = $2::uuid AND n.id = $3::uuid AND n.lease_by = $4::uuid AND n.state = 'waiting';
 
 -- webhook_notices.release_held (writes; pool: short)
-WITH released AS (
-  UPDATE webhook_notices j SET lease_until = NULL WHERE j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz AND ($1::uuid IS NULL OR j.company_id = $1::uuid)
-     AND NOT EXISTS (SELECT FROM companies i WHERE i.id = j.company_id AND i.removal_started_at IS NOT NULL) RETURNING 1
+WITH batch AS MATERIALIZED (
+  SELECT j.* FROM companies c CROSS JOIN LATERAL (
+    SELECT j.company_id, j.endpoint_id, j.id FROM webhook_notices j
+     WHERE j.company_id = c.id AND j.state = 'waiting' AND j.lease_until >= '9999-01-01 00:00:00+00'::timestamptz LIMIT $2::int FOR NO KEY UPDATE) j
+   WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
+), released AS (
+  UPDATE webhook_notices j SET lease_until = NULL FROM batch b WHERE j.company_id = b.company_id AND j.endpoint_id = b.endpoint_id AND j.id = b.id
+  RETURNING 1
 )
 SELECT count(*)::int AS count FROM released;
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { archiveWaiting } from '../src/backup/archive-waiting.ts';
-import { claimFolder, takeOverFolder } from '../src/backup/claim.ts';
+import { archiveWaiting, failureOf } from '../src/backup/archive-waiting.ts';
+import { assertNewestTimeline, claimFolder, takeOverFolder } from '../src/backup/claim.ts';
 import { chooseBackup, hasGap, listReach } from '../src/backup/list.ts';
 import { pruneBackups } from '../src/backup/prune.ts';
 import { archivedNames, archiveWal } from '../src/backup/wal-archive.ts';
@@ -34,6 +34,8 @@ beforeEach(async () => {
 
 const segment = (timeline: number, number: number) =>
   [timeline, 0, number].map((part) => part.toString(16).toUpperCase().padStart(8, '0')).join('');
+
+const namesOf = (files: readonly { name: string }[]) => files.map(({ name }) => name);
 
 async function addWal(name: string, time: string, content = name): Promise<void> {
   await writeFile(source, content);
@@ -108,6 +110,16 @@ test('what the server has marked is archived, histories first, and a failure lea
   assert.deepEqual(await archivedNames(archive), [segment(1, 4), '00000002.history'].sort());
 });
 
+test('WAL files that are given up one after the other are one failure, which names the files', () => {
+  const [one, other] = [1, 2].map((number) => {
+    const pass = { archived: 0, abandoned: [segment(1, number)], failure: new Error('The disk is almost full.') };
+    return failureOf(pass) ?? assert.fail();
+  });
+  assert.equal(one?.what, other?.what);
+  assert.equal(other?.error.message, `The disk is almost full. (${segment(1, 2)})`);
+  assert.equal(failureOf({ archived: 1, abandoned: [], failure: undefined }), undefined);
+});
+
 test('a time is restored from the newest backup before it, up to the last archived change', async () => {
   const first = await addBackup('09:00:00');
   await addWal(segment(1, 2), '10:00:00');
@@ -143,7 +155,7 @@ test('without the copy that begins a timeline, its later WAL is out of reach', a
   await rm(join(folder, newest), { recursive: true });
   await rm(join(archive, `${segment(2, 2)}.zst`));
   const { name, timeline, following } = await chooseBackup(folder, undefined);
-  assert.deepEqual([name, timeline.id, following], [first, 2, [segment(1, 2)]]);
+  assert.deepEqual([name, timeline.id, namesOf(following)], [first, 2, [segment(1, 2)]]);
   await assert.rejects(chooseBackup(folder, at('14:15:00')), /the last archived change is of .*T13:00:00/);
 });
 
@@ -175,7 +187,7 @@ test('without a time, a backup of an abandoned timeline is not the last state', 
   await rm(join(folder, newest), { recursive: true });
   const { name, timeline, following } = await chooseBackup(folder, undefined);
   assert.deepEqual([name, timeline.id], [first, 2]);
-  assert.deepEqual(following, [segment(1, 2), segment(2, 2), segment(2, 3)]);
+  assert.deepEqual(namesOf(following), [segment(1, 2), segment(2, 2), segment(2, 3)]);
 });
 
 test('pruning keeps all WAL that a kept backup needs, also of a timeline with lower numbers', async () => {
@@ -211,6 +223,14 @@ test('a folder belongs to one installation and one database until it is taken ov
   await claim(other);
   await assert.rejects(claim(one), /another installation, in .*other/);
   assert.equal(JSON.parse(await readFile(join(folder, 'used-by.json'), 'utf8')).data_dir, other);
+});
+
+test('a database from before a restore, whose folder was put back, cannot write where the restored one has gone on', async () => {
+  const ofTimeline = (timeline: number) => assertNewestTimeline(folder, { systemIdentifier: SYSTEM, timeline });
+  await ofTimeline(1);
+  await addRestoredDatabase();
+  await ofTimeline(2);
+  await assert.rejects(ofTimeline(1), /that a restore made of this one \(timeline 2; this is 1\).*Use another folder/);
 });
 
 test('a folder with backups of several databases restores only a backup that is named', async () => {

@@ -69,6 +69,23 @@ test('the balance is exact: what is outstanding of all invoices, and what of it 
   assert.match(text, /"balance" : \{"outstanding" : 9007199254\.30, "overdue" : 9007199254\.10\}/);
 });
 
+test('an invoice is overdue from the day after it was due, on the calendar of the company, as in the lists', async () => {
+  const company = await app.company({ timeZone: 'America/New_York' });
+  app.clock.set('2026-06-03T03:30:00Z');
+  try {
+    // It is half past eleven in the evening of 2 June.
+    await addInvoice(company, company.caseId, { total: '1.00', date_due: '2026-06-02 09:00:00' });
+    await addInvoice(company, company.caseId, { total: '2.00', date_due: '2026-06-01 23:59:00' });
+    const overdue = async () => (await ok(company.get(company.path))).balance.overdue;
+    const listed = async () => (await ok(company.get('/invoices/sums'))).overdue.outstanding;
+    assert.deepEqual([await overdue(), await listed()], [2, 2]);
+    app.clock.set('2026-06-03T04:00:00Z');
+    assert.deepEqual([await overdue(), await listed()], [3, 3]);
+  } finally {
+    app.clock.set('2026-06-01T09:00:00Z');
+  }
+});
+
 test('a credential sees what its scopes allow', async () => {
   const company = await app.company();
   const shown = async (...scopes: string[]) => {

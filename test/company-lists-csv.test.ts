@@ -96,8 +96,8 @@ test('appointments and entries as CSV', async () => {
   );
   const [entry] = await csv(company, '/address-book.csv');
   assert.deepEqual(
-    [entry?.last_name, entry?.tags, entry?.postcode, entry?.dob, entry?.email],
-    ['Doe', 'executor doctor', 'AB1 2CD', '31/01/1970', ''],
+    [entry?.last_name, entry?.tags, entry?.postcode, entry?.dob, entry?.email, entry?.customer_case_id],
+    ['Doe', 'executor doctor', 'AB1 2CD', '31/01/1970', '', company.caseId],
   );
 });
 
@@ -110,6 +110,28 @@ test('a text that a spreadsheet would take for a formula begins with an apostrop
   await phoneCall(company, company.path, { notes: "it's 1-2=3", sender: '=cmd' });
   const rows = await csv(company, '/interactions.csv');
   assert.deepEqual([rows[0]?.notes, rows[0]?.sender], ["it's 1-2=3", "'=cmd"]);
+});
+
+test('so does what a spreadsheet with another separator would take for a cell', async () => {
+  const { company } = await twoCompanies();
+  for (const [notes, written] of [
+    ["Doe;=cmd|' /C calc'!A0;", "Doe;'=cmd|' /C calc'!A0;"],
+    ['a;+1;-1;@x', "a;'+1;'-1;'@x"],
+    ['a, -1,\t=2', "a, '-1,\t'=2"],
+    ['a\n=1\r\n+2\r-3', "a\n'=1\r\n'+2\r'-3"],
+    ['a; "=1";""+2', `a; "'=1";""'+2`],
+    ['a;\u00a0\u3000＝1', "a;\u00a0\u3000'＝1"],
+    ['=1;=2', "'=1;'=2"],
+    ['a;b - c;d=e, f+g', 'a;b - c;d=e, f+g'],
+    [';;', ';;'],
+  ] as const) {
+    const { id } = await phoneCall(company, company.path, { notes });
+    const { text } = await company.get('/interactions.csv');
+    const row = parseCsv(text).find((one) => one.id === id);
+    assert.equal(row?.notes, written);
+    // A separator stands within quotes, for programs that guess which one it is.
+    assert.ok(text.includes(`"${written.replaceAll('"', '""')}"`) || !/[;,\t\r\n]/.test(written), notes);
+  }
 });
 
 for (const list of ['interactions', 'invoices', 'appointments', 'address-book']) {

@@ -7,6 +7,7 @@ import {
   appointment,
   invoice,
   nextOf,
+  pay,
   person,
   phoneCall,
   type Row,
@@ -160,6 +161,29 @@ for (const [list, { sorts, scope, make }] of Object.entries(LISTS) as [
     }
   });
 
+  test(`${list}: the reference of a case is shown to who may read cases`, async () => {
+    const { company, second } = await six(list);
+    const shown = async (...scopes: string[]) => {
+      const caller = await company.withScopes(scope, ...scopes);
+      const rows: Row[] = await ok(caller.get(`/${list}`));
+      assert.deepEqual(new Set(rows.map((row) => row.case.id)), new Set([company.caseId, second.slice(7)]));
+      const { text } = await caller.get(`/${list}.csv`);
+      const written = text.split('\r\n').slice(1, -1);
+      assert.deepEqual(
+        written.map((line) => line.split(',')[2]),
+        rows.map((row) => row.case.reference ?? ''),
+      );
+      // By page number, appointments are another statement.
+      const diary = `/appointments?page=1&adviser_email=${company.adviser}`;
+      if (list === 'appointments') rows.push(...(await ok(caller.get(diary))));
+      return [...new Set(rows.map((row) => row.case.reference))].sort();
+    };
+    assert.deepEqual(await shown(), [null]);
+    assert.deepEqual(await shown('events:read'), [null]);
+    assert.deepEqual(await shown('cases:read'), ['Smith', 'another']);
+    assert.deepEqual(await shown('manage'), ['Smith', 'another']);
+  });
+
   test(`${list}: an external id finds its record, of this company only, and other filters apply as well`, async () => {
     const { company, stranger } = await six(list);
     const table = list === 'address-book' ? 'people' : list;
@@ -196,6 +220,52 @@ for (const [list, path] of [
   });
 }
 
+for (const [list, fields] of Object.entries({
+  appointments: `notes = repeat('x', 10000), location = repeat('€', 10000)`,
+  'address-book': `custom_tags = array_fill(repeat('€', 100), ARRAY[100])`,
+}) as ['appointments' | 'address-book', string][]) {
+  test(`${list}: a page of long records ends at about 2 MB, and the next one continues`, async () => {
+    const { company } = await twoCompanies();
+    const { id } = await LISTS[list].make(company, company.path);
+    const table = list === 'address-book' ? 'people' : list;
+    const [row] = await app.sql<Row>(`UPDATE ${table} SET ${fields} WHERE id = $1 RETURNING *`, [id]);
+    const columns = Object.keys(row).filter((column) => column !== 'id');
+    await app.sql(
+      `INSERT INTO ${table} (id, ${columns}) SELECT gen_random_uuid(), ${columns} FROM ${table}, generate_series(1, 120)
+        WHERE id = $1`,
+      [id],
+    );
+    let records = 0;
+    for (let next: string | undefined = `/${list}?limit=200`; next; ) {
+      const answer = await company.get(next);
+      assert.ok(
+        answer.text.length > 0 && Buffer.byteLength(answer.text) < 2_200_000,
+        `${Buffer.byteLength(answer.text)}`,
+      );
+      records += answer.body.length;
+      next = nextOf(answer.headers.link);
+    }
+    assert.equal(records, 121);
+  });
+}
+
+test('the links to the next pages keep question marks in a filter', async () => {
+  const { company } = await twoCompanies();
+  for (const name of ['Wh?t', 'Wh?tever', 'What']) await person(company, company.path, { last_name: name });
+  assert.equal((await walk(company, '/address-book?name=wh?t&limit=1')).length, 2);
+  for (const path of ['/address-book?limit=1', '/manage/customers?per_page=1', '/events?limit=1']) {
+    const { headers } = await company.get(`${path}&other=a?b?c`);
+    for (const [, link = ''] of String(headers.link).matchAll(/<([^>]+)>/g)) {
+      const url = new URL(link, 'http://x');
+      assert.deepEqual([url.pathname, url.searchParams.get('other')], [path.split('?')[0], 'a?b?c']);
+    }
+    assert.match(String(headers.link), /rel="next"/);
+  }
+  for (let i = 0; i < 2; i++) await phoneCall(company, company.path);
+  const timeline = await company.get(`${company.path}/timeline?limit=1&other=a?b`);
+  assert.match(String(timeline.headers.link), /other=a%3Fb.*rel="next"/);
+});
+
 test('interactions are filtered by type and by time, in the time zone of the company', async () => {
   const company = await app.company({ timeZone: 'America/New_York' });
   for (const [type, when] of [
@@ -227,6 +297,23 @@ test('interactions are filtered by type and by time, in the time zone of the com
   });
   const [row] = await ok(company.get('/interactions'));
   assert.equal(row.when, '2026-03-08 03:30:00');
+});
+
+test('without a filter a list has records of every type, status and outcome', async () => {
+  const { company } = await twoCompanies();
+  const types = ['phone', 'email', 'SMS', 'appointment', 'letter', 'video_conference', 'other'];
+  for (const type of types) await phoneCall(company, company.path, { type });
+  const listed = async (path: string, field: string) =>
+    (await ok(company.get(path))).map((row: Row) => row[field]).toSorted();
+  assert.deepEqual(await listed('/interactions', 'type'), types.toSorted());
+  const ids = [];
+  for (let i = 0; i < 4; i++) ids.push((await invoice(company, company.path, { total: 10, sub_total: 10 })).id);
+  await pay(company, company.path, ids[1], 4);
+  await pay(company, company.path, ids[2], 10);
+  await ok(company.post(`${company.path}/invoices/${ids[3]}/cancel`));
+  const statuses = ['Cancelled', 'Not Paid', 'Paid', 'Part Paid'];
+  for (const sort of ['date_due', 'date_created'])
+    assert.deepEqual(await listed(`/invoices?sort=${sort}`, 'status'), statuses);
 });
 
 test('a list of thousands is walked to its end in both directions', async () => {

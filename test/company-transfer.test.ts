@@ -74,6 +74,32 @@ async function changed(original: string, changes: Record<string, (text: string) 
   return copy;
 }
 
+/** Writes the file again with a changed entry whose checksum is right. */
+async function forged(
+  original: string,
+  entry: string,
+  change: (text: string) => string,
+  changeManifest: (manifest: Record<string, unknown>) => object = (manifest) => manifest,
+): Promise<string> {
+  let content = '';
+  const changeEntry = (text: string) => {
+    content = change(text);
+    return content;
+  };
+  return changed(original, {
+    [`${entry}.jsonl`]: changeEntry,
+    'manifest.json': (text) => {
+      const manifest = JSON.parse(text);
+      const described = manifest.tables.find(({ table }: { table: string }) => table === entry);
+      Object.assign(described, { bytes: Buffer.byteLength(content), sha256: hash('sha256', content) });
+      return JSON.stringify(changeManifest(manifest));
+    },
+  });
+}
+
+const interruptedImport = (app: TestApp, onProgress: (text: string) => void) =>
+  importCompany(app.connection, { file, openSecrets: async () => undefined, keepsOperatorKeys: false, onProgress });
+
 const refusal = async (app: TestApp, ...args: string[]): Promise<string> => {
   const { code, err } = await run(app, 'import', ...args);
   assert.equal(code, 1, err);
@@ -175,7 +201,12 @@ test('an import that is interrupted anywhere is finished by the next one, and no
       if (text.startsWith('Importing') && ++passed === steps) throw new Error('interrupted');
     };
     const chosen = steps % 8 === 0 ? fileWithSecrets : file;
-    const end = await importCompany(target.connection, { file: chosen, openSecrets, onProgress }).then(
+    const end = await importCompany(target.connection, {
+      file: chosen,
+      openSecrets,
+      keepsOperatorKeys: false,
+      onProgress,
+    }).then(
       () => 'imported',
       (error: Error) => error.message,
     );
@@ -197,7 +228,7 @@ test('a company that is only partly imported can be removed', async () => {
   const onProgress = (text: string) => {
     if (text.startsWith('Importing messages') && ++steps) throw new Error('interrupted');
   };
-  await assert.rejects(importCompany(target.connection, { file, openSecrets: async () => undefined, onProgress }));
+  await assert.rejects(interruptedImport(target, onProgress));
   const { code, err } = await run(target, 'remove', company.companyId, '--confirm', 'Smith & Partners');
   assert.equal(code, 0, err);
   assert.equal((await run(target, 'import', file)).code, 0);
@@ -222,7 +253,7 @@ test('what is due for a company that is only partly imported cannot be released'
   const onProgress = (text: string) => {
     if (text.startsWith('Importing tokens')) throw new Error('interrupted');
   };
-  await assert.rejects(importCompany(target.connection, { file, openSecrets: async () => undefined, onProgress }));
+  await assert.rejects(interruptedImport(target, onProgress));
   const none = '0 messages, 0 meetings, 0 test-messages, 0 webhooks, 0 alerts, 0 endpoints';
   assert.equal((await held(target, 'release')).out, `Released: ${none}.`);
   assert.equal((await held(target, 'drop')).out, `Dropped: ${none}.`);
@@ -430,22 +461,104 @@ test('a case of a file from before 0028 was opened when it was created, and is o
 test('rows of another company in a file are refused', async () => {
   const target = await openTarget();
   const other = await source.company();
-  const swap = (text: string) => text.replaceAll(company.companyId, other.companyId);
-  const forged = await changed(file, { 'cases.jsonl': swap });
-  const { createHash } = await import('node:crypto');
-  const zip = await ZipReader.open(forged);
-  const sha256 = createHash('sha256')
-    .update(Buffer.concat(await Array.fromAsync(zip.read('cases.jsonl'))))
-    .digest('hex');
-  await zip.close();
-  const signed = await changed(forged, {
-    'manifest.json': (text) => {
-      const manifest = JSON.parse(text);
-      manifest.tables.find((entry: { table: string }) => entry.table === 'cases').sha256 = sha256;
-      return JSON.stringify(manifest);
-    },
-  });
+  const signed = await forged(file, 'cases', (text) => text.replaceAll(company.companyId, other.companyId));
   assert.match(await refusal(target, signed), /row of another company in cases\.jsonl/);
+});
+
+test('a file whose events lie beyond its last position, or whose last position is out of bounds, is refused', async () => {
+  const target = await openTarget();
+  const beyond = (text: string) => text.replace(/("position"):\d+/, '$1:999999999999999');
+  const stored = () =>
+    target.sql('SELECT 1 FROM events UNION ALL SELECT 1 FROM event_positions WHERE last_value > 1e14');
+  assert.match(await refusal(target, await forged(file, 'events', beyond)), /event after the last position/);
+  assert.deepEqual(await stored(), []);
+  const far = (manifest: object) => ({ ...manifest, last_position: '4000000000000001' });
+  assert.match(await refusal(target, await forged(file, 'events', String, far)), /not the export/);
+  const endpoint = (text: string) => text.replaceAll(/("position"):\d+/g, '$1:4000000000000001');
+  assert.match(await refusal(target, await forged(file, 'webhook_endpoints', endpoint)), /position that cannot be/);
+  assert.deepEqual(await stored(), []);
+});
+
+test('new events of an imported company come after everything that its endpoints and its followers have seen', async () => {
+  const other = await source.company();
+  const moving = await source.company();
+  const endpoint = { url: 'https://firm.example/', types: ['*'] };
+  await ok(moving.post('/webhooks/endpoints', endpoint));
+  // More than an import leaves between the last position of the file and new events.
+  const passMany = () => source.sql(`SELECT setval('event_positions', last_value + 20000) FROM event_positions`);
+  await passMany();
+  await ok(other.post(`${other.path}/interactions`, { type: 'phone' }));
+  // The endpoint goes beyond the last event of its company.
+  await webhookWorker(source).runOnce();
+  await passMany();
+  await ok(moving.post(`${moving.path}/interactions`, { type: 'phone' }));
+  const [, latest = ''] = /<(.*)>/.exec(String((await moving.get('/events?after=latest')).headers.link)) ?? [];
+  // The last event is deleted after the retention.
+  const position = 'SELECT max(position) FROM events WHERE company_id = $1';
+  const [seen] = await source.sql<{ max: string }>(position, [moving.companyId]);
+  await source.sql('ALTER TABLE events DISABLE TRIGGER USER');
+  await source.sql(`DELETE FROM events WHERE position = (${position})`, [moving.companyId]);
+  await source.sql('ALTER TABLE events ENABLE TRIGGER USER');
+  const moved = await exported(moving.companyId, '--without-secrets');
+  const [event] = await source.sql<{ max: string }>(position, [moving.companyId]);
+  const asBefore = (manifest: object) => ({ ...manifest, last_position: event?.max });
+  for (const chosen of [moved, await forged(moved, 'events', String, asBefore)]) {
+    const target = await openTarget();
+    assert.equal((await run(target, 'import', chosen)).code, 0);
+    await held(target, 'release');
+    const there = caller(target.baseUrl, moving.token);
+    const { id } = await ok(there.post(`${moving.path}/interactions`, { type: 'phone' }));
+    const [written] = await target.sql<{ max: string }>(position, [moving.companyId]);
+    await webhookWorker(target).runOnce();
+    const queued = await target.sql('SELECT record_id FROM webhook_deliveries WHERE record_id = $1', [id]);
+    assert.equal(queued.length, 1);
+    if (chosen !== moved) continue;
+    assert.ok(Number(written?.max) > Number(seen?.max));
+    assert.equal((await ok(there.get(latest))).length, 1);
+  }
+});
+
+test('a key of a file reaches other companies only if the operator says so', async () => {
+  const reaching = await source.company();
+  const stored = [reaching.companyId];
+  await source.sql(`UPDATE tokens SET scopes = scopes || '{operator}', name = 'Root' WHERE company_id = $1`, stored);
+  await source.sql(
+    `INSERT INTO clients (company_id, id, secret_sha256, name, scopes, created_at, updated_at)
+     VALUES ($1, gen_random_uuid(), sha256('x'), 'Forged', '{operator,manage}', now(), now())`,
+    stored,
+  );
+  const reachingFile = await exported(reaching.companyId, '--without-secrets');
+  const scopes = (app: TestApp) =>
+    app.sql(
+      `SELECT DISTINCT 'operator' = ANY (scopes) AS operator FROM (
+         SELECT company_id, scopes FROM tokens UNION ALL SELECT company_id, scopes FROM clients) t WHERE company_id = $1`,
+      stored,
+    );
+  const target = await openTarget();
+  const { out, err } = await run(target, 'import', reachingFile);
+  assert.match(out, /"operator".* was left out of these keys: Root, Forged\. .*--with-operator-keys/, err);
+  assert.deepEqual(await scopes(target), [{ operator: false }]);
+  assert.match((await run(target, 'import', reachingFile)).out, /is here already, and nothing was changed/);
+  const moved = caller(target.baseUrl, reaching.token);
+  assert.equal((await moved.get('/manage/companies')).status, 403);
+  await ok(moved.get(`${reaching.path}/interactions`));
+  const trusting = await openTarget();
+  const kept = await run(trusting, 'import', reachingFile, '--with-operator-keys');
+  assert.match(kept.out, /These keys have the scope "operator".*: Root, Forged\./);
+  assert.deepEqual(await scopes(trusting), [{ operator: true }]);
+  await ok(caller(trusting.baseUrl, reaching.token).get('/manage/companies'));
+});
+
+test('an import that finds its own part in another state says that it is there, and how to remove it', async () => {
+  const target = await openTarget();
+  const onProgress = (text: string) => {
+    if (text.startsWith('Importing messages')) throw new Error('interrupted');
+  };
+  await assert.rejects(interruptedImport(target, onProgress));
+  await target.sql(`UPDATE customers SET title = 'Dr'`);
+  const err = await refusal(target, file);
+  assert.match(err, /is only partly imported, .*: a row of customers differs\. Remove it with "company remove"/);
+  assert.doesNotMatch(err, /Nothing was changed/);
 });
 
 test('an export never replaces a file and leaves no part of one', async () => {
@@ -460,6 +573,31 @@ test('an export never replaces a file and leaves no part of one', async () => {
     (await readdir(home.path)).filter((name) => /partial|none/.test(name)),
     [],
   );
+});
+
+test('of two exports to one file one is refused, and the file is whole', async () => {
+  const path = join(home.path, 'twice.zip');
+  const results = await Promise.all(
+    [1, 2].map(() => run(source, 'export', company.companyId, path, '--without-secrets')),
+  );
+  assert.deepEqual(results.map(({ code }) => code).sort(), [0, 1]);
+  assert.match(results.map(({ err }) => err).join(), /exists already/);
+  assert.equal((await run(await openTarget(), 'import', path)).code, 0);
+  assert.ok(!(await readdir(home.path)).some((name) => name.includes('partial')));
+});
+
+test('a lost connection ends an import with an error, and the next one goes on', async () => {
+  const target = await openTarget();
+  const openSecrets = async () => {
+    await target.sql(
+      `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'case-records company import'
+          AND datname = current_database()`,
+    );
+    return undefined;
+  };
+  const options = { file: fileWithSecrets, openSecrets, keepsOperatorKeys: false, onProgress: () => {} };
+  await assert.rejects(importCompany(target.connection, options), /terminat|ECONNRESET|EPIPE|closed|not queryable/i);
+  assert.equal((await run(target, 'import', file)).code, 0);
 });
 
 test('every table with leases is known as one of jobs, and every column with a secret as one of secrets', async () => {

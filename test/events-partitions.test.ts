@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type pg from 'pg';
 import { closeFullEventPartition } from '../src/events/partitions.ts';
 import { purgeOldEvents } from '../src/events/retention.ts';
 import { eventStatements } from '../src/events/statements.sql.ts';
@@ -12,6 +13,7 @@ import { startApp, type TestApp, type TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { runCommand } from './harness/command-line.ts';
 import { temporaryDirectory, urlOf } from './harness/service.ts';
+import { until } from './harness/until.ts';
 
 const app = await startApp();
 
@@ -247,6 +249,28 @@ test('a partition is closed when it is full or its end comes near, and not befor
   assert.deepEqual(await agesOf(company), ['in the next partition']);
 });
 
+test('two workers that find the same partition full close one', async () => {
+  await app.sql(`SELECT setval('event_positions', max(until_position) - 40000000000) FROM event_partitions()`);
+  const count = (await partitions()).length;
+  const client = await connectClient(app.connection, 'test');
+  try {
+    await client.query('BEGIN');
+    const { rows } = await client.query('SELECT close_full_event_partition() AS done');
+    assert.equal(rows[0].done, true);
+    const other = closeFullEventPartition(app.db).catch((error: Error) => error.message);
+    const isDecided = Promise.race([other, until(() => isWaitingForLock(client), 'the other worker to wait')]);
+    await isDecided;
+    await client.query('COMMIT');
+    assert.equal(await other, false);
+  } finally {
+    await client.end();
+  }
+  assert.equal((await partitions()).length, count + 1);
+});
+
+const isWaitingForLock = async (client: pg.Client): Promise<boolean> =>
+  (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount !== 0;
+
 test('a log that is in use is not held up: the partition is closed another time', async () => {
   const company = await app.company();
   const reader = await connectClient(app.connection, 'test');
@@ -263,6 +287,24 @@ test('a log that is in use is not held up: the partition is closed another time'
   }
   await closePartition();
   assert.equal((await partitions()).length, count + 1);
+});
+
+test('closing a partition gives up soon if the log is in use, because writers wait behind it', async () => {
+  const reader = await connectClient(app.connection, 'test');
+  const closer = await connectClient(app.connection, 'test');
+  try {
+    await reader.query('BEGIN; SELECT count(*) FROM events');
+    await closer.query(`SET statement_timeout = '10s'`);
+    const { rows } = await closer.query('SELECT clock_timestamp() AS at');
+    await assert.rejects(closer.query('SELECT close_event_partition(0)'), { code: '55P03' });
+    const { rows: after } = await closer.query('SELECT clock_timestamp() AS at');
+    // It waits 300 ms. Without a limit of its own, the function would wait for 3 s.
+    const waitedMs = after[0].at - rows[0].at;
+    assert.ok(waitedMs < 2_000, `${waitedMs} ms`);
+  } finally {
+    await reader.end();
+    await closer.end();
+  }
 });
 
 test('a position that nobody foresaw has a partition, and following goes on', async () => {

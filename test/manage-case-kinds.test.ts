@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { assertNotFound, ok, refused } from './harness/assert.ts';
+import { assertNotFound, assertRefused, ok, refused } from './harness/assert.ts';
+import type { Answer } from './harness/http.ts';
+import { overlapping } from './harness/overlap.ts';
 
 /** Kinds and states of cases, and who is responsible for a case. */
 
@@ -165,6 +167,32 @@ test('times of a case that contradict its state or each other are refused', asyn
     if (!('reference' in body)) await refused(company.post(CASES, { reference: 'a', ...body }), faults);
   }
   assert.deepEqual(await ok(company.get(caseOf(company))), before);
+});
+
+test('times of a case that differ by a microsecond, or that now lies between, are refused as others are', async () => {
+  const company = await app.company();
+  await ok(company.patch(caseOf(company), { opened_at: '2026-06-01T08:00:00.000500Z' }));
+  await refused(company.patch(caseOf(company), { state: 'closed', closed_at: '2026-06-01T08:00:00.000499Z' }), {
+    closed_at: 'out_of_range',
+  });
+  const times = { state: 'closed', opened_at: '2026-06-01T08:00:00.000002Z', closed_at: '2026-06-01T08:00:00.000001Z' };
+  await refused(company.post(CASES, { reference: 'a', ...times }), { closed_at: 'out_of_range' });
+  // The request was sent before the time at which it says that the case was opened, and is answered after it.
+  const body = { state: 'closed', opened_at: '2026-06-01T09:30:00Z' };
+  const lock = 'SELECT 1 FROM cases WHERE id = $1 FOR UPDATE';
+  const [answer] = await overlapping(
+    app,
+    [[lock, [company.caseId]]],
+    [
+      () => company.patch(caseOf(company), body),
+      () => {
+        app.clock.set('2026-06-01T10:00:00Z');
+        return company.get(KINDS);
+      },
+    ],
+  );
+  assertRefused(answer as Answer, { opened_at: 'out_of_range' });
+  assert.equal((await ok(company.get(caseOf(company)))).state, 'open');
 });
 
 test('an archived case accepts everything that an open one accepts', async () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
 import { type Migration, migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
+import { until, within } from './harness/until.ts';
 
 const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
 
@@ -39,6 +40,41 @@ test('ten concurrent processes migrate an empty database exactly once', () =>
       migrations.map(({ name }) => name),
     );
     assert.equal((await client.query('SELECT * FROM migrations')).rowCount, migrations.length);
+  }));
+
+test('a migration that waits for a long transaction holds up nobody, and is applied when the transaction ends', () =>
+  withDatabase(async (connection, client) => {
+    const first = migration(1, 'CREATE TABLE one (id int)');
+    await migrate(connection, [first]);
+    const reader = new pg.Client(connection);
+    await reader.connect();
+    try {
+      await reader.query('BEGIN; SELECT * FROM one');
+      let isApplied = false;
+      const migrating = migrate(connection, [first, migration(2, 'ALTER TABLE one ADD COLUMN name text')]).then(() => {
+        isApplied = true;
+      });
+      const isWaiting = async () =>
+        (await client.query(`SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)).rowCount === 1;
+      await until(isWaiting, 'the migration to wait', 5_000);
+      // The requests queue behind the migration until it lets them through.
+      await within(client.query('SELECT * FROM one'), 'a request behind the migration', 10_000);
+      assert.equal(isApplied, false);
+      await reader.query('COMMIT');
+      await migrating;
+      assert.deepEqual((await client.query('SELECT name FROM one')).rows, []);
+    } finally {
+      await reader.end();
+    }
+  }));
+
+test('no time limit of a role or a database ends a migration', () =>
+  withDatabase(async (connection) => {
+    const limited = { ...connection, options: '-c statement_timeout=50 -c transaction_timeout=60 -c lock_timeout=50' };
+    await migrate(limited, [
+      migration(1, 'SELECT pg_sleep(0.1)'),
+      migration(2, '-- outside of a transaction\nSELECT pg_sleep(0.1)'),
+    ]);
   }));
 
 test('a second run applies nothing', () =>
@@ -104,4 +140,42 @@ test('a database of a newer version is refused', () =>
   withDatabase(async (connection) => {
     await migrate(connection, [migration(1, 'CREATE TABLE one ()'), migration(2, 'CREATE TABLE two ()')]);
     await assert.rejects(migrate(connection, [migration(1, 'CREATE TABLE one ()')]), /newer version/);
+  }));
+
+test('people whose names have letters that are folded since migration 0043 are found by the indexes of lists', () =>
+  withDatabase(async (connection, client) => {
+    const migrations = await readMigrations();
+    await migrate(
+      connection,
+      migrations.filter(({ version }) => version < 43),
+    );
+    await client.query('SET session_replication_role = replica; SET enable_seqscan = off');
+    await client.query(
+      `INSERT INTO people (company_id, case_id, id, address_id, title, first_names, last_name, email, tel_1, tel_2,
+                           created_at, updated_at)
+       SELECT id, id, id, id, '', 'Þór', 'Œuvrard', 'œ@client.example', '1', '1', now(), now()
+         FROM (SELECT gen_random_uuid() AS id)`,
+    );
+    // What an interruption leaves.
+    await client.query('CREATE INDEX people_of_company_name_ccnew ON people (company_id)');
+    await migrate(connection, migrations);
+    const name = `(left(fold_text(left(last_name, 100) || ', ' || left(first_names, 100)), 200) COLLATE "C")`;
+    const email = `(left(fold_text(left(coalesce(email, ''), 254)), 254) COLLATE "C")`;
+    const digits = (phone: string) => `right(regexp_replace(left(${phone}, 100), '[^0-9]', '', 'g'), 9) = '1'`;
+    for (const [index, condition] of [
+      ['name', `${name} >= 'oeuvrard, thor' AND ${name} < 'of'`],
+      ['email', `${email} >= 'oe' AND ${email} < 'of'`],
+      ['tel_1', `tel_1 IS NOT NULL AND ${digits('tel_1')} AND ${name} >= 'oe' AND ${name} < 'of'`],
+      ['tel_2', `tel_2 IS NOT NULL AND ${digits('tel_2')} AND ${name} >= 'oe' AND ${name} < 'of'`],
+    ] as const) {
+      const found = `SELECT id FROM people WHERE company_id = (SELECT company_id FROM people LIMIT 1) AND deleted_at IS NULL AND ${condition}`;
+      const plan = await client.query(`EXPLAIN ${found}`);
+      assert.match(JSON.stringify(plan.rows), new RegExp(`people_of_company_${index}\\b`));
+      assert.equal((await client.query(found)).rowCount, 1, index);
+    }
+    const indexes = await client.query(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = 'people'::regclass AND NOT indisvalid
+       UNION SELECT relname FROM pg_class WHERE relname LIKE '%\\_cc%'`,
+    );
+    assert.deepEqual(indexes.rows, []);
   }));

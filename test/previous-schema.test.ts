@@ -88,6 +88,17 @@ test('on the schema of the previous release an operation whose tables are missin
   }
 });
 
+test('an operation answers 503 while the index that it needs is still being built', async () => {
+  const create = () => company.post(`/manage/cases/${fixture.case_id}/customers`, { last_name: 'Doe' });
+  assert.equal((await create()).status, 503);
+  await app.sql('ALTER TABLE cases ADD COLUMN external_id text');
+  await app.sql('ALTER TABLE customers ADD COLUMN external_id text');
+  const answer = await create();
+  assert.equal(answer.status, 503, answer.text);
+  await app.sql('ALTER TABLE cases DROP COLUMN external_id');
+  await app.sql('ALTER TABLE customers DROP COLUMN external_id');
+});
+
 test('only the operations of a missing table answer 503, and only before its migration', async () => {
   await app.sql('ALTER TABLE test_messages RENAME TO test_messages_later');
   after(() => app.sql('ALTER TABLE IF EXISTS test_messages_later RENAME TO test_messages'));
@@ -103,6 +114,12 @@ test('only the operations of a missing table answer 503, and only before its mig
     `INSERT INTO migrations SELECT (jsonb_populate_record(m, '{"version": 9999, "name": "9999_later.sql"}')).* FROM migrations m LIMIT 1`,
   );
   assert.equal((await company.get('/manage/test-messages')).status, 503, 'it may have begun before');
+  app.clock.advance({ seconds: 11 });
+  assert.equal((await company.get('/manage/test-messages')).status, 500);
+  const [later] = await app.sql('DELETE FROM migrations WHERE version = 9999 RETURNING to_jsonb(migrations) AS row');
+  assert.equal((await app.anonymous.get('/readyz')).status, 200);
+  await app.sql('INSERT INTO migrations SELECT * FROM jsonb_populate_record(NULL::migrations, $1)', [later?.row]);
+  assert.equal((await company.get('/manage/test-messages')).status, 503, 'also if it is the first that fails');
   app.clock.advance({ seconds: 11 });
   assert.equal((await company.get('/manage/test-messages')).status, 500);
   await app.sql('ALTER TABLE test_messages_later RENAME TO test_messages');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { holdRestored } from '../src/server/restored-database.ts';
+import { HELD_JOBS, holdRestored } from '../src/server/restored-database.ts';
+import { startApp, type TestApp, type TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { commandOutput } from './harness/command-line.ts';
 import { app, book, messages, post, REMINDER_DUE, worker } from './harness/messages-sending.ts';
@@ -47,6 +48,21 @@ test('released messages are sent, dropped ones never', async () => {
   assert.deepEqual([message.state, message.last_error?.slice(0, 24)], ['failed', 'Dropped by an operator a']);
   const events = await ok(dropped.get('/events?types=message.failed'));
   assert.deepEqual([events[0].actor.type, events[0].record.id, events.length], ['operator', message.id, 1]);
+});
+
+test('messages beyond one batch are held, released and dropped', async () => {
+  const jobs = HELD_JOBS.find(({ kind }) => kind === 'messages') ?? assert.fail();
+  const company = await app.company();
+  const booked = [];
+  for (let count = 0; count < 5; count++) booked.push(await book(company, { email_confirmation: true }));
+  const now = app.clock.read();
+  const filter = { companyId: company.companyId, batchSize: 2 };
+  assert.equal(await jobs.hold(app.db, now, { batchSize: 2 }), 5);
+  assert.equal(await jobs.release(app.db, filter), 5);
+  assert.equal(await jobs.hold(app.db, now, { batchSize: 2 }), 5);
+  assert.equal(await jobs.drop(app.db, filter, now), 5);
+  assert.equal((await ok(company.get('/events?types=message.failed'))).length, 5);
+  for (const { path } of booked) assert.equal((await messages(company, path))[0].state, 'failed');
 });
 
 test('a message that was being sent at the time of the backup waits', async () => {
@@ -102,6 +118,70 @@ test('a follower that has seen a lost event is told, and one that has not goes o
     followed.map(({ record }: { record: { id: string } }) => record.id),
     [id],
   );
+});
+
+test('a follower whose last event is lost is told, also if events after it were kept', async () => {
+  const company = await app.company();
+  await call(company, 'lost');
+  const lost = await company.get('/events?after=latest');
+  await call(company, 'committed before');
+  const [last] = await app.sql<{ position: string }>(
+    'SELECT position FROM events WHERE company_id = $1 ORDER BY position DESC LIMIT 1 OFFSET 1',
+    [company.companyId],
+  );
+  await app.sql('ALTER TABLE events DISABLE TRIGGER USER');
+  await app.sql('DELETE FROM events WHERE company_id = $1 AND position = $2', [company.companyId, last?.position]);
+  await app.sql('ALTER TABLE events ENABLE TRIGGER USER');
+  const link = /<(.*)>/.exec(String(lost.headers.link))?.[1] ?? '';
+  await restore();
+  const refused = await company.get(link);
+  assert.equal(refused.status, 400, refused.text);
+  assert.match(refused.body.errors[0].message, /lost: the log was restored from a backup/);
+  const { length } = await ok(company.get('/events?limit=100'));
+  assert.ok(length > 0, 'it starts again without it');
+});
+
+test('no position is issued twice, whatever was done after the backup and however often it is restored', async () => {
+  const positions = async (of: TestApp, company: TestCompany) =>
+    (
+      await of.sql<{ position: string }>('SELECT position FROM events WHERE company_id = $1 ORDER BY position', [
+        company.companyId,
+      ])
+    ).map(({ position }) => BigInt(position));
+  // What one life of the database issues: in the partition that it began with, and in the next ones.
+  const live = async (of: TestApp): Promise<bigint[]> => {
+    const company = await of.company();
+    for (let n = 0; n < 3; n++) {
+      await of.sql('SELECT close_event_partition(0)');
+      await call(company, String(n));
+    }
+    return positions(of, company);
+  };
+  const restoreOf = (of: TestApp) =>
+    holdRestored({ owner: of.connection, clock: of.clock.read }, { id: randomUUID(), stateAt: of.clock.read() });
+  // All begin from the same state, as if each was restored from the same backup.
+  const lost = await live(await startApp());
+  const restored = await startApp();
+  await restoreOf(restored);
+  const afterRestore = await live(restored);
+  const again = await startApp();
+  again.clock.advance({ hours: 48 });
+  await restoreOf(again);
+  const afterSecond = await live(again);
+  const all = [...lost, ...afterRestore, ...afterSecond];
+  assert.ok(lost.length > 3);
+  assert.equal(new Set(all).size, all.length);
+  assert.deepEqual(
+    all.toSorted((a, b) => Number(a - b)),
+    all,
+    'followers see later positions than before',
+  );
+  assert.ok((all.at(-1) ?? 0n) < BigInt(Number.MAX_SAFE_INTEGER));
+  // The last partition is empty, so the next one can be closed too.
+  const [{ partitions }] = (await again.sql('SELECT count(*)::int AS partitions FROM event_partitions()')) as [
+    { partitions: number },
+  ];
+  assert.ok(partitions <= 7, String(partitions));
 });
 
 test('a restore that is recorded twice moves the positions once and holds nothing new', async () => {

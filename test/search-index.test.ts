@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { rebuildIndex } from '../src/search/rebuild.ts';
 import { findDocuments } from '../src/search/statements.sql.ts';
 import { removeCompany } from '../src/server/company-removal.ts';
+import type { TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { runCommand } from './harness/command-line.ts';
 import { addEntry, addInteraction, addInvoice, app, ids, index, openCase, search } from './harness/search.ts';
@@ -90,6 +92,146 @@ test('an index that is built anew has the same documents, and is complete only a
   assert.deepEqual(await documents(), before);
 });
 
+/** Adds calls to a case, without events. */
+const addCalls = (company: TestCompany, caseId: string, notes: string, count: number) =>
+  app.sql(
+    `INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
+     SELECT $1, $2, gen_random_uuid(), 'phone', $3, '', now(), now(), now() FROM generate_series(1, $4::int)`,
+    [company.companyId, caseId, notes, count],
+  );
+async function countDocuments(caseId: string, word: string): Promise<number> {
+  const rows = await app.sql(`SELECT FROM search_documents WHERE case_id = $1 AND words::text LIKE '%' || $2 || '%'`, [
+    caseId,
+    word,
+  ]);
+  return rows.length;
+}
+/** Runs the work and returns the most documents that one of its transactions has written. */
+async function largestTransaction(work: () => Promise<void>): Promise<number> {
+  await app.sql(`CREATE TABLE written (transaction xid8, documents int)`);
+  await app.sql(`CREATE FUNCTION note_written() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN INSERT INTO written VALUES (pg_current_xact_id(), 1); RETURN NULL; END $$`);
+  await app.sql(`CREATE TRIGGER note_written AFTER INSERT OR UPDATE ON search_documents
+    FOR EACH ROW EXECUTE FUNCTION note_written()`);
+  try {
+    await work();
+    const [row] = await app.sql<{ most: number }>(
+      `SELECT max(documents)::int AS most FROM (SELECT sum(documents) AS documents FROM written GROUP BY transaction) w`,
+    );
+    return row?.most ?? 0;
+  } finally {
+    await app.sql('DROP TRIGGER note_written ON search_documents');
+    await app.sql('DROP FUNCTION note_written');
+    await app.sql('DROP TABLE written');
+  }
+}
+/** Stops the worker after this many claims of a company. */
+function stoppedAfter(claims: number) {
+  const stopping = new AbortController();
+  const clock = () => {
+    if (--claims <= 0) stopping.abort();
+    return app.clock.read();
+  };
+  return { clock, signal: stopping.signal };
+}
+
+test('a case of any size is indexed anew in transactions of a limited size', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'Magnolia');
+  await addCalls(company, caseId, 'a call', 1_000);
+  await addEntry(company, caseId, { last_name: 'Smith' });
+  await app.sql('UPDATE search_progress SET edition = 0 WHERE company_id = $1', [company.companyId]);
+  assert.equal(await largestTransaction(() => index({ maxStepRecords: 90 })), 90);
+  assert.equal(await countDocuments(caseId, 'magnolia'), 1_002);
+  await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Narcissus' }));
+  assert.equal(await largestTransaction(() => index({ maxStepRecords: 90 })), 90);
+  assert.equal(await countDocuments(caseId, 'narcissus'), 1_002);
+  assert.equal(await countDocuments(caseId, 'magnolia'), 0);
+  await app.sql('DELETE FROM interactions WHERE case_id = $1', [caseId]);
+  await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Orchid' }));
+  await index({ maxStepRecords: 90 });
+  assert.equal(await countDocuments(caseId, ''), 2, 'records that are gone are removed in steps too');
+});
+
+test('what happens while a large case is indexed anew is found first, and a stopped worker goes on where it was', async () => {
+  const [company, other] = [await app.company(), await app.company()];
+  const caseId = await openCase(company, 'Peony');
+  await addCalls(company, caseId, 'a call', 500);
+  await index();
+  await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Quince' }));
+  await index({ maxStepRecords: 50, ...stoppedAfter(4) });
+  const reached = await countDocuments(caseId, 'quince');
+  assert.ok(reached > 50 && reached < 500, String(reached));
+  const call = await addInteraction(company, caseId, { notes: 'ranunculus' });
+  const elsewhere = await addInteraction(other, other.caseId, { notes: 'ranunculus' });
+  await index({ maxStepRecords: 1, ...stoppedAfter(5) });
+  assert.deepEqual(ids(await search(company, 'ranunculus')), [call]);
+  assert.deepEqual(ids(await search(other, 'ranunculus')), [elsewhere]);
+  assert.ok((await countDocuments(caseId, 'peony')) > 400 - reached);
+  // A customer is added in the middle: what is done must be done once more.
+  await ok(company.post(`/manage/cases/${caseId}/customers`, { last_name: 'Snapdragon' }));
+  const rewritten = await largestTransaction(() => index({ maxStepRecords: 50 }));
+  assert.equal(rewritten, 50);
+  assert.equal(await countDocuments(caseId, 'quince'), 503);
+  assert.equal(await countDocuments(caseId, 'snapdragon'), 503);
+});
+
+test('a company that cannot be indexed holds up no other, is logged and counted, and is tried again later', async () => {
+  const [failing, other] = [await app.company(), await app.company()];
+  await index();
+  const call = await addInteraction(failing, failing.caseId, { notes: 'tulip' });
+  const found = await addInteraction(other, other.caseId, { notes: 'tulip' });
+  await app.sql(`CREATE FUNCTION refuse_words() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN IF new.company_id::text = TG_ARGV[0] THEN RAISE EXCEPTION 'no words'; END IF; RETURN new; END $$`);
+  await app.sql(`CREATE TRIGGER refuse_words BEFORE INSERT ON search_documents
+    FOR EACH ROW EXECUTE FUNCTION refuse_words('${failing.companyId}')`);
+  const lines: { msg: string; company: string }[] = [];
+  const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const failingCompanies = async () =>
+    /^search_companies_failing (.*)$/m.exec((await app.anonymous.get('/metrics')).text)?.[1];
+  try {
+    await index({ logger });
+    await index({ logger });
+    assert.deepEqual(
+      lines.map(({ msg, company }) => [msg, company]),
+      [['failed to index changes of a company for searches; retrying', failing.companyId]],
+    );
+    assert.deepEqual(ids(await search(other, 'tulip')), [found]);
+    assert.equal(await failingCompanies(), '1');
+    app.clock.advance({ seconds: 10 });
+    await index({ logger });
+    assert.equal(lines.length, 2);
+    app.clock.advance({ seconds: 19 });
+    await index({ logger });
+    assert.equal(lines.length, 2, 'it waits for twice as long');
+  } finally {
+    await app.sql('DROP TRIGGER refuse_words ON search_documents');
+    await app.sql('DROP FUNCTION refuse_words');
+  }
+  app.clock.advance({ seconds: 1 });
+  await index({ logger });
+  assert.deepEqual(ids(await search(failing, 'tulip')), [call]);
+  assert.equal(await failingCompanies(), '0');
+});
+
+test('phone numbers are found by the region of the company as it is now', async () => {
+  const company = await app.company();
+  const id = await addInteraction(company, company.caseId, { notes: 'rang 030 23125000' });
+  await index();
+  assert.deepEqual(await search(company, '+49 30 23125000'), []);
+  await ok(company.patch('/manage/company', { phone_region: 'DE' }));
+  // A process uses what it knows of a company for a moment.
+  app.clock.advance({ minutes: 1 });
+  await index({ maxStepRecords: 1, ...stoppedAfter(2) });
+  assert.equal((await ok(company.get('/search?q=030+23125000'))).complete, false);
+  await index();
+  assert.deepEqual(ids(await search(company, '+49 30 23125000')), [id]);
+  await app.sql('UPDATE search_progress SET phone_region = NULL WHERE company_id = $1', [company.companyId]);
+  await app.sql('DELETE FROM search_documents WHERE company_id = $1', [company.companyId]);
+  await index();
+  assert.deepEqual(ids(await search(company, '+49 30 23125000')), [id], 'also if the previous release indexed it');
+});
+
 test('what changes while an index is built is found when it is complete', async () => {
   const company = await app.company();
   await app.sql(`UPDATE search_progress SET edition = 0 WHERE company_id = $1`, [company.companyId]);
@@ -157,6 +299,8 @@ test('the command has the index of one company or of all built anew', async () =
   await index();
   const env = { DATABASE_URL: urlOf(app.connection) };
   const editions = () => app.sql('SELECT DISTINCT edition FROM search_progress');
+  const current = await editions();
+  assert.equal(current.length, 1);
   const one = await runCommand(env, 'search', 'rebuild', '--company', company.companyId, '--json');
   assert.deepEqual(JSON.parse(one.out), { companies: 1 });
   assert.equal((await editions()).length, 2);
@@ -164,7 +308,7 @@ test('the command has the index of one company or of all built anew', async () =
   assert.ok(JSON.parse(all.out).companies > 1);
   assert.deepEqual(await editions(), [{ edition: 0 }]);
   await index();
-  assert.deepEqual(await editions(), [{ edition: 1 }]);
+  assert.deepEqual(await editions(), current);
   assert.equal((await runCommand(env, 'search', 'rebuild', '--company', crypto.randomUUID())).code, 4);
 });
 

@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { matches, wordsOf } from '../src/search/document.ts';
 import { fragmentOf } from '../src/search/fragment.ts';
-import { parseQuery } from '../src/search/query.ts';
+import { parseQuery, tsquery } from '../src/search/query.ts';
 import { fold } from '../src/search/words.ts';
 
 /** How texts and queries become words. */
 
 const REGION = 'GB';
-const isFound = (stored: string, typed: string, field = 'notes') => {
-  const words = wordsOf(field, stored, REGION);
-  return parseQuery(typed, REGION).every((term) => matches(term, words));
+const isFound = (stored: string, typed: string, field = 'notes', region = REGION) => {
+  const words = wordsOf(field, stored, region);
+  return parseQuery(typed, region).every((term) => matches(term, words));
 };
 /** Texts of letters, digits, signs and marks of many scripts, and of what people write. */
 const texts = fc.oneof(
@@ -146,6 +146,46 @@ test('a phone number is found however it is stored and typed', () => {
     assert.ok(isFound(`call ${number}.`, `${number} call`), number);
     assert.ok(!isFound(`call ${number}.`, '07700 900124'), number);
     assert.ok(!isFound(`call ${number}.`, '00901'), `${number}: neither its beginning nor its end`);
+  }
+});
+
+test('a phone number is found by its last digits if at least four are typed, and leading zeros count', () => {
+  for (const typed of ['0001', '0021', '0121', '00121', 'INV-0001', 'INV-0121', '000121']) {
+    assert.ok(!isFound('call 07700 945121', typed), typed);
+  }
+  for (const typed of ['0001', '00001', '900001', 'INV-0001']) {
+    assert.ok(isFound('call INV 07700 900001', typed), typed);
+  }
+  assert.ok(!isFound('Flat 12', '0001'), 'one digit is a whole word');
+  const asked = tsquery(parseQuery('0001', REGION), { company: 7, signs: ['own'], mode: 'prefix' });
+  assert.doesNotMatch(asked, /'7:1':\*/, 'one digit is a whole word in the index');
+});
+
+test('each of several phone numbers in a text is found', () => {
+  const [first, second] = ['07700 900123', '020 7946 0958'];
+  for (const between of ['\n', '\r\n', ' / ', '/', ' ', ' - ', '-', '\t', ' (', ', ', ' or ']) {
+    for (const texts of [
+      [first, second],
+      [second, first],
+      [first, second, first],
+    ]) {
+      const text = texts.join(between);
+      for (const typed of ['07700900123', '+44 7700 900123', '900123', '02079460958', '+442079460958', '460958']) {
+        assert.ok(isFound(text, typed), `${JSON.stringify(text)} by ${typed}`);
+        const marked = fragmentOf('notes', text, parseQuery(typed, REGION), REGION)?.pieces.find(({ match }) => match);
+        assert.ok(
+          (marked?.text.length ?? 0) <= second.length + 1,
+          `${JSON.stringify(text)} by ${typed}: ${marked?.text}`,
+        );
+      }
+    }
+  }
+  const american = (typed: string) => isFound('212 555 0123 646 555 0199', typed, 'notes', 'US');
+  for (const typed of ['(212) 555-0123', '+1 646 555 0199', '5550123', '550199']) assert.ok(american(typed), typed);
+  for (const stored of ['030/1234567', '+49 30/1234567', '(030) 123/4567', '030 1234567/030 7654321']) {
+    for (const typed of ['0301234567', '+49 30 1234567', '34567']) {
+      assert.ok(isFound(stored, typed, 'notes', 'DE'), `${stored} by ${typed}`);
+    }
   }
 });
 

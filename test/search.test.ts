@@ -120,6 +120,40 @@ test('names come before texts, whole words before beginnings, and of equals the 
   assert.deepEqual(times.slice(0, 2), ['2026-05-03T09:00:00.000000Z', '2026-05-01T09:00:00.000000Z']);
 });
 
+test('an invoice is found by its number, however many phone numbers end with the last digit of it', async () => {
+  const company = await app.company();
+  const invoice = await addInvoice(company, company.caseId, { invoice_number: 'INV-0001' });
+  await app.sql(
+    `INSERT INTO customers (company_id, case_id, id, title, first_names, last_name, phone, created_at, updated_at)
+     SELECT $1, $2, gen_random_uuid(), '', '', 'Caller', '+447700900' || lpad((n * 10 + 1)::text, 3, '0'), now(), now()
+       FROM generate_series(1, 60) n`,
+    [company.companyId, company.caseId],
+  );
+  await app.sql('DELETE FROM search_progress WHERE company_id = $1', [company.companyId]);
+  await index();
+  for (const q of ['0001', 'INV-0001']) {
+    const hits = await search(company, q, '&limit=50');
+    assert.ok(ids(hits).includes(invoice), q);
+    assert.ok(!titles(hits).includes('customer Caller'), q);
+  }
+});
+
+test('two phone numbers in one field are found, each by its last digits and as a whole', async () => {
+  const company = await app.company();
+  const entry = await addEntry(company, company.caseId, { tel_1: '07700 900123 / 020 7946 0958' });
+  await index();
+  for (const [q, match] of [
+    ['+44 7700 900123', '07700 900123'],
+    ['0123', '07700 900123'],
+    ['(020) 79460958', '020 7946 0958'],
+    ['460958', '020 7946 0958'],
+  ] as const) {
+    const [hit, ...others] = await search(company, q, '&kinds=entry');
+    assert.deepEqual([hit?.id, others], [entry, []], q);
+    assert.ok(hit && marked(hit).includes(`[${match}]`), q);
+  }
+});
+
 test('a credential finds what its scopes allow', async () => {
   const company = await app.company();
   const caseId = await openCase(company, 'Marigold', [{ last_name: 'Marigold' }]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { holdRestored } from '../src/server/restored-database.ts';
+import { HELD_JOBS, holdRestored } from '../src/server/restored-database.ts';
 import { ok } from './harness/assert.ts';
 import { commandOutput } from './harness/command-line.ts';
 import { urlOf } from './harness/service.ts';
@@ -48,4 +48,23 @@ test('a resumed endpoint does not release what is held', async () => {
   await held('release', '--kind', 'webhooks');
   await worker.runOnce();
   assert.deepEqual(seen(), [['interaction.created', id]]);
+});
+
+test('more jobs than one statement changes are held, released and dropped, and the rest of each record goes on', async () => {
+  const jobs = HELD_JOBS.find(({ kind }) => kind === 'webhooks') ?? assert.fail();
+  const company = await app.company();
+  await endpointOf(company, { types: ['interaction.*'] });
+  const ids = [await call(company, 'one'), await call(company, 'other')];
+  for (const id of ids) await change(company, id, 'changed');
+  await held('drop');
+  await restore();
+  const filter = { companyId: company.companyId, batchSize: 3 };
+  assert.equal(await jobs.release(app.db, filter), 4);
+  assert.equal(await jobs.release(app.db, filter), 0);
+  assert.equal(await jobs.hold(app.db, app.clock.read(), { batchSize: 3 }), 4);
+  assert.equal(await jobs.hold(app.db, app.clock.read(), { batchSize: 3 }), 0);
+  for (const id of ids) await change(company, id, 'later');
+  assert.equal(await jobs.drop(app.db, filter, app.clock.read()), 4);
+  await worker.runOnce();
+  assert.deepEqual(seen().sort(), ids.map((id) => ['interaction.updated', id]).sort());
 });

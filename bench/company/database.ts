@@ -24,7 +24,7 @@ const postgres = await startBundledPostgres({ dataDir, log: () => {}, settings: 
 const keepAlive = setInterval(() => {}, 60_000);
 try {
   const { connection } = postgres;
-  await migrate(connection, await readMigrations(), (name) => say(`Migration ${name} …`));
+  await migrate(connection, await readMigrations(), { onMigration: (name) => say(`Migration ${name} …`) });
   const file = join(dataDir, 'companies.json');
   const companies = await readCompanies(file);
   if (companies.length === 0) {

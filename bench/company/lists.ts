@@ -25,6 +25,9 @@ const { values } = parseArgs({
 const [scale, rounds, requests] = [Number(values.scale), Number(values.rounds), Number(values.requests)];
 
 const REQUESTS: Readonly<Record<string, string>> = {
+  cases: '/cases?limit=20',
+  'cases by last update': '/cases?sort=-updated_at&limit=20',
+  'open cases': '/cases?state=open&limit=20',
   interactions: '/interactions',
   'interactions, oldest first': '/interactions?sort=when',
   'interactions of a type': '/interactions?type=letter',

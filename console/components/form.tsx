@@ -106,7 +106,7 @@ type FieldProps = {
 };
 
 type InputProps = FieldProps & {
-  kind?: 'text' | 'password' | 'email' | 'tel' | 'lines' | 'time' | 'date' | 'amount';
+  kind?: 'text' | 'email' | 'tel' | 'lines' | 'time' | 'date' | 'amount';
   list?: readonly string[];
   /** Called with the new and the former value, for fields that follow this one. */
   onChanged?: (value: string, before: string) => void;
@@ -154,7 +154,6 @@ function useField({ name, label = fieldLabel(name), hint, autoFocus, isRequired 
 
 const INPUT_TYPES = {
   text: 'text',
-  password: 'password',
   email: 'email',
   tel: 'tel',
   time: 'datetime-local',
@@ -168,7 +167,7 @@ export function Field({ kind = 'text', list, onChanged, ...props }: InputProps) 
     ...attributes,
     value: String(value ?? ''),
     maxLength: own.maxLength,
-    autoComplete: kind === 'password' ? 'new-password' : 'off',
+    autoComplete: 'off',
     onInput: ({ currentTarget: { value: typed } }: { currentTarget: { value: string } }) => {
       form.set(props.name, typed);
       onChanged?.(typed, String(value ?? ''));

@@ -11,7 +11,7 @@ const DONE = '.done';
 const MIN_FREE_SHARE = 0.05;
 const MAX_MIN_FREE_BYTES = 1_000_000_000;
 
-type ArchivePass = {
+export type ArchivePass = {
   archived: number;
   /** The WAL files that were given up, because the database would have stopped on a full disk. */
   abandoned: string[];
@@ -53,6 +53,22 @@ export async function archiveWaiting(directory: string, archive: string): Promis
     await rename(mark + READY, mark + DONE);
   }
   return pass;
+}
+
+const MAX_NAMES = 5;
+
+/**
+ * Returns what an operator has to know about a pass; undefined if all is well. `what` has no details, because a failure
+ * that repeats is reported once an hour.
+ */
+export function failureOf({ abandoned, failure }: ArchivePass): { what: string; error: Error } | undefined {
+  if (!failure) return undefined;
+  if (abandoned.length === 0) return { what: 'Changes could not be archived', error: failure };
+  const names = [...abandoned.slice(0, MAX_NAMES), ...(abandoned.length > MAX_NAMES ? ['…'] : [])].join(', ');
+  return {
+    what: 'The disk of the database is almost full, so WAL files were given up before they were archived. Make a backup',
+    error: new Error(`${failure.message} (${names})`),
+  };
 }
 
 async function areOnOneDisk(archive: string, wal: string): Promise<boolean> {

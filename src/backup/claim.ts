@@ -4,8 +4,10 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeDurably } from '../kernel/durable-file.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
-import { ensureBackupFolder } from './backup-folder.ts';
+import { ensureBackupFolder, walArchiveFolder } from './backup-folder.ts';
 import { ignoreMissing } from './database-files.ts';
+import { archivedNames } from './wal-archive.ts';
+import { isHistory, timelineOf } from './wal-names.ts';
 
 /**
  * One installation writes to a folder of backups. Of two, each could restore the database of the other, and two copies
@@ -42,6 +44,30 @@ export async function claimFolder(folder: string, { dataDir, systemIdentifier }:
     );
   }
   await writeClaim(folder, newClaim(installation, systemIdentifier, dataDir));
+}
+
+type WritingDatabase = {
+  systemIdentifier: string;
+  /** The timeline that the database writes to. */
+  timeline: number;
+};
+
+/**
+ * Throws if the database is one from before a restore, whose folder was put back: the restored one has gone on in the
+ * folder of backups, and nothing that this one writes could be restored from there.
+ */
+export async function assertNewestTimeline(
+  folder: string,
+  { systemIdentifier, timeline }: WritingDatabase,
+): Promise<void> {
+  const archive = walArchiveFolder(folder, systemIdentifier);
+  const newest = (await archivedNames(archive)).filter(isHistory).at(-1);
+  if (newest === undefined || timelineOf(newest) <= timeline) return;
+  throw new FolderOfAnother(
+    `${folder} has the backups of the database that a restore made of this one (timeline ${timelineOf(newest)}; this is ` +
+      `${timeline}). What this one writes could not be restored from there. Use another folder for it, or put the restored ` +
+      'database back.',
+  );
 }
 
 /** Makes the folder that of this installation, which goes on with the database of the one before. */

@@ -11,11 +11,11 @@ import type { Connection } from '../kernel/database/database.ts';
 import { syncFolder, writeDurably } from '../kernel/durable-file.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
 import { backupName, draftName, withBackupFolder } from './backup-folder.ts';
-import { claimFolder } from './claim.ts';
+import { assertNewestTimeline, claimFolder } from './claim.ts';
 import { CONTROL_FILE, ignoreMissing, listDatabaseFiles, RESTORE_MARK } from './database-files.ts';
 import { ARCHIVE, type FileEntry, MANIFEST, type Manifest, newManifest } from './manifest.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
-import { isHistory, segmentsBetween } from './wal-names.ts';
+import { isHistory, segmentsBetween, timelineOf } from './wal-names.ts';
 
 /** Copies a running database with PostgreSQL's low-level interface: start, copy the files, stop, add the WAL. */
 
@@ -50,8 +50,6 @@ export const createBackup = (options: BackupOptions): Promise<CreatedBackup> =>
     const name = await freeName(folder);
     const draft = join(folder, draftName(name));
     const client = await connectClient(connection, 'backup');
-    // If the connection breaks, the next query reports it.
-    client.on('error', () => {});
     try {
       await mkdir(draft, { mode: 0o700 });
       const manifest = await copyDatabase(client, draft, options);
@@ -81,13 +79,15 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
   const directory = await realpath(join(dataDir, 'postgres'));
   onProgress('Waiting for a checkpoint …');
   const { rows: facts } = await client.query(
-    `SELECT system_identifier::text, current_setting('server_version_num')::int / 10000 AS major,
+    `SELECT system_identifier::text, pg_walfile_name(pg_current_wal_lsn()) AS wal,
+            current_setting('server_version_num')::int / 10000 AS major,
             (SELECT setting::int FROM pg_settings WHERE name = 'wal_segment_size') AS segment_bytes,
             (SELECT count(*)::int FROM pg_tablespace) AS tablespaces FROM pg_control_system()`,
   );
-  const { system_identifier, major, segment_bytes, tablespaces } = facts[0];
+  const { system_identifier, wal, major, segment_bytes, tablespaces } = facts[0];
   if (tablespaces > 2) throw new BackupError('The database has tablespaces of its own, which a backup cannot contain.');
   await claimFolder(options.folder, { dataDir, systemIdentifier: system_identifier });
+  await assertNewestTimeline(options.folder, { systemIdentifier: system_identifier, timeline: timelineOf(wal) });
   // The slot keeps the WAL from now on. It is temporary, so it ends with this session.
   const slot = `case_records_backup_${process.pid}`;
   await client.query('SELECT pg_create_physical_replication_slot($1, true, true)', [slot]);
@@ -129,7 +129,7 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
     architecture: process.arch,
     started_at: begun[0].at.toISOString(),
     stopped_at,
-    wal: { segment_bytes, timeline: Number.parseInt(last.slice(0, 8), 16), first: begun[0].wal, last, end },
+    wal: { segment_bytes, timeline: timelineOf(last), first: begun[0].wal, last, end },
     archive: archived,
     files: archive.entries,
   });

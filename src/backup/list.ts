@@ -4,7 +4,7 @@ import { backupNames, backupTime, walArchiveFolder } from './backup-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { followingWal, isPastOf, readTimelines, type Timeline } from './timelines.ts';
 import { archivedFiles, archivedNames } from './wal-archive.ts';
-import { parseSegment } from './wal-names.ts';
+import { type ArchivedFile, parseSegment } from './wal-names.ts';
 
 const MAX_NAMES = 5;
 
@@ -15,7 +15,7 @@ export type ListedBackup = {
   /** The timeline on which the archived WAL continues it. */
   timeline: Timeline;
   /** The archived segments that continue it. */
-  following: readonly string[];
+  following: readonly ArchivedFile[];
   /** The first and the last moment that can be restored with them. */
   from: Temporal.Instant;
   until: Temporal.Instant;
@@ -44,7 +44,7 @@ export async function hasGap(folder: string): Promise<boolean> {
   return names.some(
     (name) =>
       parseSegment(name, segment_bytes)?.timeline === timeline.id &&
-      numberOf(name) > numberOf(following.at(-1) ?? last),
+      numberOf(name) > numberOf(following.at(-1)?.name ?? last),
   );
 }
 
@@ -71,7 +71,7 @@ async function findReach(folder: string, names: readonly string[]): Promise<List
         if (!isPastOf(timeline, manifest.wal)) continue;
         const { last, segment_bytes } = manifest.wal;
         const stoppedAt = Temporal.Instant.from(manifest.stopped_at);
-        const { names: following, until = stoppedAt } = followingWal(files, timeline, last, segment_bytes);
+        const { files: following, until = stoppedAt } = followingWal(files, timeline, last, segment_bytes);
         const [from, leftAt] = [latest(stoppedAt, timeline.begunAt), timelines[i + 1]?.begunAt];
         reached.push({
           name,

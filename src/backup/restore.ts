@@ -17,7 +17,7 @@ import { extractBackup } from './extract.ts';
 import { chooseBackup, type ListedBackup } from './list.ts';
 import type { Manifest } from './manifest.ts';
 import { archivedNames, readArchivedWal } from './wal-archive.ts';
-import { isHistory, parsePosition, parseSegment } from './wal-names.ts';
+import { type ArchivedFile, isHistory, parsePosition, parseSegment } from './wal-names.ts';
 
 type RestoreOptions = {
   /** A backup, or a folder of backups. */
@@ -25,6 +25,8 @@ type RestoreOptions = {
   at: Temporal.Instant | undefined;
   dataDir: string;
   onProgress: (text: string) => void;
+  /** Called with what stops the server of the copy, in case that the process receives a signal. */
+  onServer: (stop: () => Promise<void>) => void;
 };
 
 export type RestoredDatabase = {
@@ -52,12 +54,15 @@ export async function restoreDatabase(options: RestoreOptions): Promise<Restored
   try {
     await assertEmpty(directory);
     await stopLeftoverCopy(draft);
+    options.onServer(() => stopLeftoverCopy(draft));
     await rm(draft, { recursive: true, force: true });
-    await assertSpace(dataDir, manifest);
+    const needed = neededWal(chosen.following, at);
+    await assertSpace(dataDir, manifest, needed);
     await mkdir(draft, { mode: 0o700 });
     await extractBackup({ backup: join(folder, name), manifest, target: draft, onProgress });
-    const newest = await addFollowingWal(chosen, draft, onProgress);
-    await recover({ dataDir, draft, backup: chosen, newest, at, onProgress });
+    await addHistories(chosen, draft);
+    await addWal(chosen, needed, { draft, onProgress });
+    await recover({ dataDir, draft, backup: chosen, needed, at, onProgress });
     const mark = { id: randomUUID(), state_at: (at ?? chosen.until).toString() };
     const owner = await stat(draft);
     await writeDurably(join(draft, RESTORE_MARK), `${JSON.stringify(mark)}\n`, { mode: 0o600 });
@@ -98,9 +103,15 @@ async function assertEmpty(directory: string): Promise<void> {
   );
 }
 
-/** The WAL of the archive is not counted: it is stored without its empty ends. */
-async function assertSpace(dataDir: string, { files }: Manifest): Promise<void> {
-  const needed = files.reduce((sum, { size }) => sum + size, 0);
+/** A WAL file is stored without its empty end, and seldom compressed to less than this share of the rest. */
+const COMPRESSED_SHARE = 0.25;
+
+async function assertSpace(dataDir: string, { files, wal }: Manifest, added: readonly ArchivedFile[]): Promise<void> {
+  const ofDatabase = files.reduce((sum, { size }) => sum + size, 0);
+  const needed = added.reduce(
+    (sum, { bytes }) => sum + Math.min(wal.segment_bytes, bytes / COMPRESSED_SHARE),
+    ofDatabase,
+  );
   const { bavail, bsize } = await statfs(dataDir);
   if (bavail * bsize > needed) return;
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
@@ -110,33 +121,57 @@ async function assertSpace(dataDir: string, { files }: Manifest): Promise<void> 
 }
 
 /**
- * Puts the archived WAL where the server reads it, and returns the newest segment. Most segments end with zeros, which
- * become a hole in the file.
+ * Returns the WAL files that lead to the time: up to the first one that was written after it, and one more, because the
+ * first need not have a transaction after the time.
  */
-async function addFollowingWal(
-  { manifest, folder, following }: ListedBackup,
-  draft: string,
-  onProgress: (text: string) => void,
-): Promise<string> {
+function neededWal(following: readonly ArchivedFile[], at: Temporal.Instant | undefined): readonly ArchivedFile[] {
+  const isAfter = ({ modifiedAt }: ArchivedFile) => at !== undefined && Temporal.Instant.compare(modifiedAt, at) > 0;
+  const passed = following.findIndex(isAfter);
+  return passed < 0 ? following : following.slice(0, passed + 2);
+}
+
+/** Adds all histories, so that the server finds a number for its new timeline that none had before. */
+async function addHistories({ manifest, folder }: ListedBackup, draft: string): Promise<void> {
   const archive = walArchiveFolder(folder, manifest.system_identifier);
-  // All histories, so that the server finds a number for its new timeline that none had before.
-  const names = [...(await archivedNames(archive)).filter(isHistory), ...following];
-  for (const [i, name] of names.entries()) {
-    onProgress(`Adding WAL: ${i + 1} of ${names.length}`);
-    const path = join(draft, 'pg_wal', name);
-    if (await stat(path).catch(ignoreMissing)) continue;
-    const content = await readArchivedWal(archive, name);
-    const file = await open(path, 'wx', 0o600).catch((error) => {
-      throw new BackupError(`${path} cannot be written: ${reasonOf(error)}.`);
-    });
-    try {
-      await file.writeFile(isHistory(name) ? content : withoutEmptyEnd(content));
-      await file.truncate(content.length);
-    } finally {
-      await file.close();
-    }
+  for (const name of (await archivedNames(archive)).filter(isHistory)) {
+    await writeWal(draft, name, await readArchivedWal(archive, name));
   }
-  return following.at(-1) ?? manifest.wal.last;
+}
+
+type AddOptions = { draft: string; onProgress: (text: string) => void };
+
+/**
+ * Puts archived WAL where the server reads it. Most segments end with zeros, which become a hole in the file. A server
+ * that has run already may have reused the name for an old file.
+ */
+async function addWal(
+  { manifest, folder }: ListedBackup,
+  files: readonly ArchivedFile[],
+  { draft, onProgress }: AddOptions,
+): Promise<void> {
+  const archive = walArchiveFolder(folder, manifest.system_identifier);
+  for (const [i, { name }] of files.entries()) {
+    onProgress(`Adding WAL: ${i + 1} of ${files.length}`);
+    const content = await readArchivedWal(archive, name);
+    await writeWal(draft, name, withoutEmptyEnd(content), content.length);
+  }
+}
+
+async function writeWal(draft: string, name: string, content: Buffer, bytes = content.length): Promise<void> {
+  const path = join(draft, 'pg_wal', name);
+  await rm(path, { force: true });
+  const file = await open(path, 'wx', 0o600).catch((error) => {
+    throw new BackupError(`${path} cannot be written: ${reasonOf(error)}.`);
+  });
+  try {
+    await file.writeFile(content);
+    await file.truncate(bytes);
+    // The server may have run already, as a user of its own.
+    const { uid, gid } = await stat(join(draft, 'pg_wal'));
+    await file.chown(uid, gid);
+  } finally {
+    await file.close();
+  }
 }
 
 const PAGE_BYTES = 8_192;
@@ -154,17 +189,19 @@ const postgresTime = (at: Temporal.Instant): string => at.toString().replace('T'
 type Recovery = Pick<RestoreOptions, 'dataDir' | 'at' | 'onProgress'> & {
   draft: string;
   backup: ListedBackup;
-  /** The last WAL segment. */
-  newest: string;
+  /** The WAL files that were added. */
+  needed: readonly ArchivedFile[];
 };
 
 /** Lets a server replay the WAL up to the time, and makes the result the current state. */
-async function recover({ dataDir, draft, backup, newest, at, onProgress }: Recovery): Promise<void> {
+async function recover({ dataDir, draft, backup, needed, at, onProgress }: Recovery): Promise<void> {
   onProgress('Replaying changes …');
   await writeFile(join(draft, 'recovery.signal'), '', { mode: 0o600 });
   const log = join(dataDir, 'postgres.log');
   const logStart = (await stat(log).catch(ignoreMissing))?.size ?? 0;
   const { wal } = backup.manifest;
+  const newestOf = (files: readonly ArchivedFile[]) => files.at(-1)?.name ?? wal.last;
+  let newest = newestOf(needed);
   const start = (target: Record<string, string>): Promise<CopyServer> =>
     startCopy({
       logFolder: dataDir,
@@ -178,14 +215,23 @@ async function recover({ dataDir, draft, backup, newest, at, onProgress }: Recov
       },
       onWait: async () => onProgress(`Replaying changes: ${replayedShare(await textFrom(log, logStart), wal, newest)}`),
     });
+  const isUnreached = (error: Error) => error.message.includes(UNREACHED);
   let isTargetReached = at !== undefined;
   const target = at && { recovery_target_time: postgresTime(at), recovery_target_action: 'promote' };
-  const server = await start(target ?? {}).catch((error: Error) => {
-    if (!target || !error.message.includes(UNREACHED)) throw error;
-    // The archive goes on beyond the time, but without a change: the last state is that of the time.
-    isTargetReached = false;
-    return start({});
-  });
+  const server = await start(target ?? {})
+    .catch(async (error: Error) => {
+      const rest = backup.following.slice(needed.length);
+      if (!target || !isUnreached(error) || rest.length === 0) throw error;
+      await addWal(backup, rest, { draft, onProgress });
+      newest = newestOf(rest);
+      return start(target);
+    })
+    .catch((error: Error) => {
+      if (!target || !isUnreached(error)) throw error;
+      // The archive goes on beyond the time, but without a change: the last state is that of the time.
+      isTargetReached = false;
+      return start({});
+    });
   await server.stop();
   if (!isTargetReached) assertAllReplayed(await textFrom(log, logStart), backup, newest);
 }

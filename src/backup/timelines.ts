@@ -1,5 +1,5 @@
 import { readArchivedWal } from './wal-archive.ts';
-import { type ArchivedFile, isHistory, parsePosition, parseSegment, type Segment } from './wal-names.ts';
+import { type ArchivedFile, isHistory, parsePosition, parseSegment, type Segment, timelineOf } from './wal-names.ts';
 
 /**
  * Timelines of a database. Each restore begins a new one: it leaves an older timeline at some position, and goes on with
@@ -24,7 +24,7 @@ export async function readTimelines(
   for (const id of [1, ...known]) timelines.set(id, { id, begunAt: undefined, leftAt: new Map() });
   for (const { name, modifiedAt } of files) {
     if (!isHistory(name)) continue;
-    const id = Number.parseInt(name.slice(0, 8), 16);
+    const id = timelineOf(name);
     const history = (await readArchivedWal(archive, name)).toString();
     timelines.set(id, { id, begunAt: modifiedAt, leftAt: parseHistory(history) });
   }
@@ -50,7 +50,7 @@ export function isPastOf({ id, leftAt }: Timeline, backup: { timeline: number; e
 
 export type FollowingWal = {
   /** The segments that a backup needs to reach the end of a timeline, in their order. */
-  names: string[];
+  files: ArchivedFile[];
   /** The time of the last change before the first missing segment; undefined if the archive has none that follows. */
   until: Temporal.Instant | undefined;
 };
@@ -92,5 +92,5 @@ export function followingWal(
     const hasNeeded = found.some(({ timeline }) => timeline === needed) || (number === start && needed === ownTimeline);
     if (!hasNeeded) break;
   }
-  return { names: following.map(({ name }) => name), until: following.at(-1)?.modifiedAt };
+  return { files: following, until: following.at(-1)?.modifiedAt };
 }

@@ -13,6 +13,8 @@ type VerifyOptions = {
   /** Migrations that this version knows. */
   knownMigrations: readonly string[];
   onProgress: (text: string) => void;
+  /** Called with what stops the server of the copy, in case that the process receives a signal. */
+  onServer: (stop: () => Promise<void>) => void;
 };
 
 export type VerifiedBackup = {
@@ -37,7 +39,8 @@ const COUNTED_TABLES = [
 ] as const;
 
 /** Checks every checksum, starts a server on a copy beside the backup, checks the database there, and removes it. */
-export async function verifyBackup({ backup, knownMigrations, onProgress }: VerifyOptions): Promise<VerifiedBackup> {
+export async function verifyBackup(options: VerifyOptions): Promise<VerifiedBackup> {
+  const { backup, knownMigrations, onProgress, onServer } = options;
   const manifest = await readManifest(backup);
   const folder = dirname(resolve(backup));
   const lock = await lockFolder(`${folder}/verify`, 'command');
@@ -49,6 +52,7 @@ export async function verifyBackup({ backup, knownMigrations, onProgress }: Veri
     }
     const trial = await mkdtemp(join(folder, TRIAL_PREFIX));
     const directory = join(trial, 'postgres');
+    onServer(() => stopLeftoverCopy(directory));
     try {
       await extractBackup({ backup, manifest, target: directory, onProgress });
       onProgress('Starting the copy …');

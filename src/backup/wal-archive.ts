@@ -53,7 +53,9 @@ export async function archivedFiles(archive: string): Promise<ArchivedFile[]> {
   for (const name of await archivedNames(archive)) {
     // A file may be pruned meanwhile.
     const stats = await stat(archivedPath(archive, name)).catch(ignoreMissing);
-    if (stats) files.push({ name, modifiedAt: Temporal.Instant.fromEpochMilliseconds(Math.floor(stats.mtimeMs)) });
+    if (!stats) continue;
+    const modifiedAt = Temporal.Instant.fromEpochMilliseconds(Math.floor(stats.mtimeMs));
+    files.push({ name, modifiedAt, bytes: stats.size });
   }
   return files;
 }

@@ -5,7 +5,8 @@ const SEGMENT = /^[0-9A-F]{24}$/;
 /** What PostgreSQL archives: segments, incomplete segments of an ended timeline, histories, and backup labels. */
 export const ARCHIVED = /^(?:[0-9A-F]{24}(?:\.partial|\.[0-9A-F]{8}\.backup)?|[0-9A-F]{8}\.history)$/;
 
-export type ArchivedFile = { name: string; modifiedAt: Temporal.Instant };
+/** `bytes`: its compressed size. */
+export type ArchivedFile = { name: string; modifiedAt: Temporal.Instant; bytes: number };
 
 export type Segment = { timeline: number; number: number };
 
@@ -16,6 +17,9 @@ export function parsePosition(text: string): bigint {
 }
 
 export const isHistory = (name: string): boolean => name.endsWith('.history');
+
+/** Returns the timeline of a segment or a history. */
+export const timelineOf = (name: string): number => Number.parseInt(name.slice(0, 8), 16);
 
 export function parseSegment(name: string, segmentBytes: number): Segment | undefined {
   if (!SEGMENT.test(name)) return undefined;

@@ -3,15 +3,20 @@ import { type CsvCell, CsvNumber, csvLine } from '../kernel/csv.ts';
 import { renderWallTimes } from '../kernel/time/wall-time-placeholders.ts';
 import { type CompanyListRequest, readAllPages } from './company-list.ts';
 
-/** Where the values of the columns are in a record, such as `data.last_name`. The last word is the header of the column. */
+/** Where the values of the columns are in a record, such as `data.last_name`. */
 export type CsvColumns = readonly string[];
+
+const CASE_ID = 'case.id';
 
 /** The columns of a record, between those that the records of all lists have. */
 export const recordColumns = (...columns: string[]): CsvColumns => [
-  ...['id', 'customer_case_id', 'case.reference'],
+  ...['id', CASE_ID, 'case.reference'],
   ...columns,
   ...['external_id', 'created_at', 'updated_at'],
 ];
+
+/** The last word, except that other lists call the id of a case `customer_case_id`. */
+const headerOf = (path: string): string => (path === CASE_ID ? 'customer_case_id' : (path.split('.').at(-1) ?? ''));
 
 /** Few enough that a page of long records is held easily, and enough that a page costs more than a statement. */
 const PAGE_RECORDS = 250;
@@ -27,7 +32,7 @@ export async function* readCsv<W extends string, Filters extends object>(
 ): AsyncGenerator<string> {
   const { company, db } = context;
   const paths = columns.map((path) => path.split('.'));
-  let before = csvLine([...paths.map((path) => path.at(-1) ?? ''), 'time_zone']);
+  let before = csvLine([...columns.map(headerOf), 'time_zone']);
   for await (const json of readAllPages({ ...context, db: db.database }, request, PAGE_RECORDS)) {
     const records: unknown[] = JSON.parse(renderWallTimes(json), withExactNumbers);
     const lines = records.map((record) => csvLine([...paths.map((path) => cellAt(record, path)), company.timeZone]));

@@ -47,5 +47,5 @@ export const Csv = Type.String({
 });
 
 export const CSV_DESCRIPTION =
-  'The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an ' +
-  'apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body.';
+  'The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also ' +
+  'after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body.';

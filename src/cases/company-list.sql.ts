@@ -5,8 +5,16 @@ import { read, type Statement } from '../kernel/sql/statement.ts';
 /** About how long a page may become. The first record of a page is shown whatever its size. */
 const MAX_PAGE_BYTES = 2_000_000;
 
-const PAGE_INPUTS = { company_id: 'uuid', limit: 'int', scan: 'int', after_id: 'uuid' } as const;
+const PAGE_INPUTS = {
+  company_id: 'uuid',
+  limit: 'int',
+  scan: 'int',
+  after_id: 'uuid',
+  reads_cases: 'boolean',
+} as const;
 type PageNames = InputNames<typeof PAGE_INPUTS>;
+/** Whether the caller may see the reference of a case. */
+type CaseReader = { reads_cases: string };
 type KeyType = 'timestamptz' | 'text';
 export type Direction = 'asc' | 'desc';
 
@@ -15,12 +23,16 @@ type Walk<F extends Inputs> = {
   /** SQL: what the list is sorted by; records with the same key are sorted by their id. */
   key: string;
   keyType: KeyType;
-  /**
-   * Conditions that an index of the key serves. The records of all branches are merged. `each` is a table expression with
-   * a branch for each of its rows.
-   */
-  branches: (input: InputNames<F>) => readonly { each?: string; condition: string }[];
+  /** Conditions that an index of the key serves. The records of all branches are merged in its order. */
+  branches: (input: InputNames<F>) => readonly string[];
 };
+
+/**
+ * A branch for each value of an array with at most `count` values. A row per value, joined to the table, would read a page
+ * of each before they are sorted; branches are merged, and read one record more each than the page has of them.
+ */
+export const branchPerValue = (values: string, count: number, condition: (value: string) => string): string[] =>
+  Array.from({ length: count }, (_, i) => condition(`(${values})[${i + 1}]`));
 
 type CompanyListDeclaration<F extends Inputs, W extends string> = {
   table: string;
@@ -36,7 +48,7 @@ type CompanyListDeclaration<F extends Inputs, W extends string> = {
   /** Joins that render parts of a record. */
   joins?: (input: InputNames<F>) => string;
   /** SQL: the text of a record. */
-  element: (input: InputNames<F>) => string;
+  element: (input: InputNames<F> & CaseReader) => string;
   /** SQL: about how many bytes it has, if it can be large. */
   bytes?: (input: InputNames<F>) => string;
 };
@@ -89,23 +101,24 @@ function pageSql<F extends Inputs, W extends string>(
   const [beyond, before] = direction === 'asc' ? ['>', '<'] : ['<', '>='];
   const order = (source: string, way: string = direction) => `${source}.sort_key ${way}, ${source}.id ${way}`;
   const records = branches(input).map(
-    ({ each, condition }) => `
-      SELECT r.* FROM ${each ? `${each} CROSS JOIN ` : ''}LATERAL (
-        SELECT ${alias}.*, ${key} AS sort_key FROM ${table} ${alias}
+    (condition) => `
+      (SELECT ${alias}.*, ${key} AS sort_key FROM ${table} ${alias}
          WHERE ${alias}.company_id = ${input.company_id} AND ${listed} AND ${condition}
            AND (${key}, ${alias}.id) ${beyond} (${bound('after_key')}, ${input.after_id})
            AND ${key} ${before} ${bound('until')}
-         ORDER BY ${key} ${direction}, ${alias}.id ${direction} LIMIT ${input.scan}) r`,
+         ORDER BY ${key} ${direction}, ${alias}.id ${direction} LIMIT ${input.scan})`,
   );
   const position = (from: string, condition: string) =>
     `SELECT e.sort_key, e.id FROM ${from} e WHERE ${condition} ORDER BY ${order('e', direction === 'asc' ? 'desc' : 'asc')} LIMIT 1`;
+  // A record may be found by several branches. The walk counts it each time: it looks at no more than `scan` records.
+  const distinct = records.length > 1 ? `DISTINCT ON (${alias}.sort_key, ${alias}.id) ` : '';
   const hasMore = '(SELECT count(*) FROM found) > (SELECT count(*) FROM shown)';
   return `
     WITH scanned AS MATERIALIZED (
       SELECT s.* FROM (${records.join(' UNION ALL ')}) s ORDER BY ${order('s')} LIMIT ${input.scan}
     ), found AS MATERIALIZED (
       SELECT ${alias}.*, row_number() OVER before AS n, sum(${bytes(input)}) OVER before AS bytes
-        FROM (SELECT * FROM scanned ${alias} WHERE ${matches(input)} ORDER BY ${order(alias)} LIMIT ${input.limit} + 1) ${alias}
+        FROM (SELECT ${distinct}${alias}.* FROM scanned ${alias} WHERE ${matches(input)} ORDER BY ${order(alias)} LIMIT ${input.limit} + 1) ${alias}
       WINDOW before AS (ORDER BY ${order(alias)} ROWS UNBOUNDED PRECEDING)
     ), shown AS MATERIALIZED (
       SELECT * FROM found f WHERE f.n <= ${input.limit} AND (f.n = 1 OR f.bytes <= ${MAX_PAGE_BYTES})
@@ -123,14 +136,17 @@ function pageSql<F extends Inputs, W extends string>(
  * What a record shows in a list of the company in addition to the list of its case. The case is looked up by its key, so
  * that no plan reads all cases.
  */
-export const companyFields = (alias: string) => ({
+export const companyFields = (alias: string, { reads_cases }: CaseReader) => ({
   external_id: nullable(jsonString(`${alias}.external_id`)),
   created_at: jsonUnescaped(isoTime(`${alias}.created_at`)),
   updated_at: jsonUnescaped(isoTime(`${alias}.updated_at`)),
   case: jsonObjectField({
     id: jsonUnescaped(`${alias}.case_id`),
-    reference: jsonString(
-      `(SELECT c.reference FROM cases c WHERE c.company_id = ${alias}.company_id AND c.id = ${alias}.case_id)`,
+    reference: nullable(
+      jsonString(
+        `(SELECT c.reference FROM cases c
+           WHERE ${reads_cases} AND c.company_id = ${alias}.company_id AND c.id = ${alias}.case_id)`,
+      ),
     ),
   }),
 });

@@ -1,6 +1,7 @@
 import type { TProperties } from 'typebox';
 import type { Context } from '../kernel/context.ts';
 import { InvalidValue } from '../kernel/errors.ts';
+import { CASE_ACCESS } from '../kernel/scopes.ts';
 import { readCursor, toCursor } from '../kernel/validation/cursor.ts';
 import type { Form } from '../kernel/validation/form.ts';
 import { type CursorQuery, parseLimit } from '../kernel/validation/paging.ts';
@@ -8,6 +9,10 @@ import type { CompanyLists, Direction } from './company-list.sql.ts';
 
 /** How many records a page looks at if not all of them match, so that it takes as long in a company of any size. */
 const MAX_SCANNED = 1_000;
+
+/** Whether the caller may see the reference of a case. */
+export const mayReadCases = ({ scopes }: Context): boolean =>
+  scopes === undefined || CASE_ACCESS.read.some((scope) => scopes.has(scope));
 
 /** Bounds of the key: from the first value on, and below the second. */
 type Range = readonly [from: string, to: string];
@@ -75,11 +80,12 @@ export async function* readAllPages<W extends string, Filters extends object>(
 }
 
 async function readPage<W extends string, Filters extends object>(
-  { db, company }: Context,
+  context: Context,
   { lists, walk, direction, range: [from, to], filters, meetsOthers }: CompanyListRequest<W, Filters>,
   limit: number,
   after: Position | undefined,
 ): Promise<{ json: string; next: Position | undefined }> {
+  const { db, company } = context;
   const [start, until] = direction === 'asc' ? [from, to] : [to, from];
   const { key: after_key, id: after_id } = after ?? { key: start, id: LOWEST_ID };
   const page = await db.queryFirst<PageRow>(
@@ -91,6 +97,7 @@ async function readPage<W extends string, Filters extends object>(
       after_key,
       after_id,
       until,
+      reads_cases: mayReadCases(context),
     }),
   );
   if (!page) throw new Error('The page of a list has no row.');

@@ -11,7 +11,7 @@ import type { Config } from '../config.ts';
 import { readMigrations } from '../kernel/schema/migrations.ts';
 import { Type } from '../kernel/validation/type.ts';
 import { type Command, UsageError } from './command.ts';
-import { acquireDatabase } from './database.ts';
+import { acquireDatabase, stopAtSignal } from './database.ts';
 import { megabytes } from './megabytes.ts';
 
 const OWN_SERVER =
@@ -100,7 +100,12 @@ export const commands: Command[] = [
     run: async ({ argument: backup, terminal }) => {
       await lowerPriority();
       const knownMigrations = (await readMigrations()).map(({ name }) => name);
-      const verified = await verifyBackup({ backup, knownMigrations, onProgress: terminal.showProgress });
+      const verified = await verifyBackup({
+        backup,
+        knownMigrations,
+        onProgress: terminal.showProgress,
+        onServer: stopAtSignal,
+      });
       const { files, bytes, tables_checked, indexes_checked, last_migration, rows } = verified;
       const counts = Object.entries(rows).map(([table, count]) => `${count} ${table}`);
       return {

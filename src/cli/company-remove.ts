@@ -7,7 +7,7 @@ import { systemClock } from '../kernel/time/time.ts';
 import { Type } from '../kernel/validation/type.ts';
 import { type CompanyContents, countCompanyRows, removeCompany } from '../server/company-removal.ts';
 import type { Command, CommandResult, Invocation } from './command.ts';
-import { withDatabase } from './database.ts';
+import { withOwner } from './database.ts';
 import { findCompanyId } from './lookup.ts';
 import { formatCell } from './table.ts';
 
@@ -50,7 +50,7 @@ export const commands: Command[] = [
     resultSchema: Type.Object({ id: Type.String(), name: Type.String(), removed: Type.Object({}) }),
     examples: ['company remove "Demonstration & Partners"', 'company remove smith --confirm "Smith & Partners"'],
     run: (invocation) =>
-      withDatabase(invocation, async (db, { setup: { owner } }): Promise<CommandResult> => {
+      withOwner(invocation, async (db, owner): Promise<CommandResult> => {
         const admin = { db, clock: systemClock };
         const id = await findCompanyId(admin, invocation.argument);
         const { name }: { name: string } = JSON.parse(await showCompany(admin, id));

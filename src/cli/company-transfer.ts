@@ -6,7 +6,7 @@ import { exportCompany } from '../server/company-transfer/export.ts';
 import { importCompany } from '../server/company-transfer/import.ts';
 import { countHeld, describeHeld } from '../server/restored-database.ts';
 import type { Command, Invocation } from './command.ts';
-import { withDatabase } from './database.ts';
+import { withOwner } from './database.ts';
 import { findCompanyId } from './lookup.ts';
 import { PASSPHRASE_FLAGS, readPassphrase } from './passphrase.ts';
 import { formatCell } from './table.ts';
@@ -30,7 +30,7 @@ export const commands: Command[] = [
       'company export smith smith.zip --passphrase-file passphrase.txt',
     ],
     run: (invocation) =>
-      withDatabase(invocation, async (db, { setup: { owner } }) => {
+      withOwner(invocation, async (db, owner) => {
         const { argument, config, file, terminal } = invocation;
         const id = await findCompanyId({ db, clock: systemClock }, argument);
         const question = 'A passphrase for its secrets; empty to leave them out: ';
@@ -59,27 +59,49 @@ export const commands: Command[] = [
       'What is due for the company waits for "held release". Changes nothing if the company is there already, and ' +
       'refuses if it is there in another state. Needs the role that owns the tables: DATABASE_OWNER_URL, if it is set. ' +
       'If it is interrupted, run it again.',
-    flags: PASSPHRASE_FLAGS,
-    resultSchema: Type.Object({ ...companyResult, changed: Type.Boolean(), held: COUNTS }),
+    flags: {
+      ...PASSPHRASE_FLAGS,
+      'with-operator-keys': {
+        type: 'boolean',
+        description: 'Let keys keep the scope "operator". They reach every company of this service.',
+      },
+    },
+    resultSchema: Type.Object({
+      ...companyResult,
+      changed: Type.Boolean(),
+      operator_keys: Type.Array(Type.String()),
+      held: COUNTS,
+    }),
     examples: ['company import smith.zip', 'company import smith.zip --passphrase-file passphrase.txt'],
     run: (invocation) =>
-      withDatabase(invocation, async (db, { setup: { owner } }) => {
-        const { company, tables, changed, secret_count, secretsImported } = await importCompany(owner, {
+      withOwner(invocation, async (db, owner) => {
+        const keepsOperatorKeys = invocation.flags['with-operator-keys'] === true;
+        const imported = await importCompany(owner, {
           file: invocation.argument,
+          keepsOperatorKeys,
           openSecrets: (count) => openSecrets(invocation, count),
           onProgress: invocation.terminal.showProgress,
         });
+        const { company, tables, changed, secret_count, secretsImported, operatorKeys } = imported;
         const held = await countHeld(db, company.id);
         const rows = rowCounts(tables);
         const leftOut = changed ? secret_count - secretsImported : 0;
         return {
-          json: JSON.stringify({ ...company, rows, secrets: secretsImported, changed, held }),
+          json: JSON.stringify({
+            ...company,
+            rows,
+            secrets: secretsImported,
+            changed,
+            operator_keys: operatorKeys,
+            held,
+          }),
           text: [
             `${formatCell(company.name)} ${changed ? 'was imported' : 'is here already, and nothing was changed'}: ` +
               `${totalOf(rows)} rows.`,
             ...(totalOf(held) > 0
               ? [`Held: ${describeHeld(held)}. They wait for "case-records held release --company ${company.id}".`]
               : []),
+            ...(operatorKeys.length > 0 ? [describeOperatorKeys(operatorKeys, keepsOperatorKeys)] : []),
           ].join('\n'),
           note:
             leftOut > 0
@@ -89,6 +111,20 @@ export const commands: Command[] = [
       }),
   },
 ];
+
+const MAX_NAMES = 5;
+
+function describeOperatorKeys(names: readonly string[], areKept: boolean): string {
+  const shown = names
+    .slice(0, MAX_NAMES)
+    .map((name) => formatCell(name))
+    .join(', ');
+  const all = names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+  return areKept
+    ? `These keys have the scope "operator", and reach every company of this service: ${all}.`
+    : `The scope "operator", which reaches every company of a service, was left out of these keys: ${all}. If they are ` +
+        'to keep it, remove the company and import it again with --with-operator-keys.';
+}
 
 /** Throws unless the secrets can be read and stored, or are to be left out. */
 async function openSecrets(invocation: Invocation, count: number) {

@@ -2,8 +2,10 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { connectClient } from '../kernel/database/connect.ts';
 import { type Connection, Database } from '../kernel/database/database.ts';
-import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
+import { type MigrationProgress, pendingMigrations, readMigrations } from '../kernel/schema/migrations.ts';
+import { requireUsablePooler } from '../kernel/schema/pooler-requirements.ts';
 import { systemClock } from '../kernel/time/time.ts';
 import {
   DataDirectoryInUse,
@@ -14,6 +16,12 @@ import {
 import { bundledDatabase, bundledSettings, type DatabaseAccess, externalDatabase } from '../server/database-urls.ts';
 import { actUponRestore } from '../server/restored-database.ts';
 import type { Invocation } from './command.ts';
+import type { Terminal } from './terminal.ts';
+
+export const migrationProgress = ({ showProgress }: Terminal): MigrationProgress => ({
+  onMigration: (name) => showProgress(`Applying ${name} …`),
+  onWait: (name) => showProgress(`${name} waits for a transaction that uses its tables: see pg_stat_activity …`),
+});
 
 const START_TIMEOUT_MS = 30_000;
 const RETRY_INTERVAL_MS = 100;
@@ -111,6 +119,21 @@ export async function withDatabase<T>(
     await release();
   }
 }
+
+/** As `withDatabase`, for work of the owner of the tables on connections that keep their session. */
+export const withOwner = <T>(
+  options: DatabaseOptions,
+  work: (db: Database, owner: Connection) => Promise<T>,
+): Promise<T> =>
+  withDatabase(options, async (db, { setup: { owner } }) => {
+    const client = await connectClient(owner, 'command');
+    try {
+      await requireUsablePooler(owner, client);
+    } finally {
+      await client.end();
+    }
+    return work(db, owner);
+  });
 
 const exists = (path: string) =>
   access(path).then(

@@ -12,7 +12,7 @@ import {
   type Invocation,
   UsageError,
 } from './command.ts';
-import { withDatabase } from './database.ts';
+import { withDatabase, withOwner } from './database.ts';
 import { findCompanyId } from './lookup.ts';
 
 const KINDS = HELD_JOBS.map(({ kind }) => kind);
@@ -67,7 +67,7 @@ export const commands: Command[] = [
       'first: what they have sent cannot be held. Needs the role that owns the tables.',
     examples: ['held hold'],
     run: (invocation) =>
-      withDatabase(invocation, async (_db, { setup: { owner } }) => {
+      withOwner(invocation, async (_db, owner) => {
         const restore = { id: randomUUID(), stateAt: systemClock() };
         const held = await holdRestored({ owner, clock: systemClock }, restore);
         return { json: JSON.stringify(held), text: `Held: ${describeHeld(held)}. See "case-records held list".` };

@@ -2,7 +2,7 @@ import { pendingMigrations, readMigrations } from '../kernel/schema/migrations.t
 import { requireSafeServer } from '../kernel/schema/server-requirements.ts';
 import { setUpDatabase } from '../server/database-setup.ts';
 import type { Command } from './command.ts';
-import { acquireDatabase } from './database.ts';
+import { acquireDatabase, migrationProgress } from './database.ts';
 
 export const commands: Command[] = [
   {
@@ -21,7 +21,7 @@ export const commands: Command[] = [
         const dryRun = flags['dry-run'] === true;
         const names = await (dryRun
           ? pendingMigrations(setup.owner, migrations)
-          : setUpDatabase(setup, migrations, (name) => terminal.showProgress(`Applying ${name} …`)));
+          : setUpDatabase(setup, migrations, migrationProgress(terminal)));
         const verb = dryRun ? 'missing' : 'applied';
         const text = names.length > 0 ? names.map((name) => `${verb}: ${name}`).join('\n') : 'No migration is missing.';
         return { json: JSON.stringify({ [verb]: names }), text };

@@ -3,6 +3,7 @@ import { restoreDatabase } from '../backup/restore.ts';
 import { Type } from '../kernel/validation/type.ts';
 import { assertBundled } from './backup.ts';
 import { type Command, UsageError } from './command.ts';
+import { stopAtSignal } from './database.ts';
 
 const ZONED_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/;
 
@@ -35,6 +36,7 @@ export const commands: Command[] = [
         at: flags.at === undefined ? undefined : parseTime(String(flags.at)),
         dataDir: config.DATA_DIR,
         onProgress: terminal.showProgress,
+        onServer: stopAtSignal,
       });
       const state = `the ${flags.at === undefined ? 'last archived state, ' : 'state '}of ${format(restored.state_at)}`;
       return {

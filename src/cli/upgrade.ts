@@ -19,7 +19,7 @@ import {
 } from '../upgrade/move-database.ts';
 import { type PlannedMigration, planMigrations } from '../upgrade/plan-migrations.ts';
 import { type Command, type CommandResult, type Invocation, UsageError } from './command.ts';
-import { acquireDatabase, stopAtSignal } from './database.ts';
+import { acquireDatabase, migrationProgress, stopAtSignal } from './database.ts';
 import { megabytes } from './megabytes.ts';
 
 /** Measured while the machine had fifteen times the work that its two cores can do. */
@@ -139,9 +139,7 @@ async function upgrade(invocation: Invocation): Promise<CommandResult> {
   const moved = mayMove ? await moveDatabase(await moveOptions(invocation)) : undefined;
   const { setup, release } = await acquireDatabase({ ...invocation, create: false });
   try {
-    const applied = await setUpDatabase(setup, await readMigrations(), (name) =>
-      terminal.showProgress(`Applying ${name} …`),
-    );
+    const applied = await setUpDatabase(setup, await readMigrations(), migrationProgress(terminal));
     const lines = applied.length > 0 ? applied.map((name) => `applied: ${name}`) : ['No migration is missing.'];
     return {
       json: JSON.stringify({

@@ -9,7 +9,11 @@ export type RecordedRestore = { restoredAt: Instant; lastPosition: bigint };
 
 /** Records a restore and moves the positions of the event log on. Changes nothing if it was recorded before. */
 export async function recordRestore(db: Database, { id, stateAt }: Restore, now: Instant): Promise<RecordedRestore> {
-  await db.queryRows(sql.recordRestore({ id, state_at: toSql(stateAt), now: toSql(now) }));
+  await db.transaction(async (tx) => {
+    const recorded = sql.recordRestore({ id, state_at: toSql(stateAt), now: toSql(now) });
+    const moved = await tx.queryFirst<{ next_position: string }>(recorded);
+    if (moved) await tx.queryRows(sql.movePositions(moved));
+  });
   const row = await db.queryFirst<{ restored_at: string; last_position: string }>(sql.findRestore({ id }));
   if (!row) throw new Error(`The restore ${id} was not recorded.`);
   return { restoredAt: Temporal.Instant.from(row.restored_at), lastPosition: BigInt(row.last_position) };

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type JsonResponse, registerOperation, type Services } from '../http/operation/operation.ts';
+import { linkTo } from '../http/operation/paging.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { readForm } from '../kernel/validation/form.ts';
 import { CompanyEventQuery, Event, EventList, EventQuery } from './schema.ts';
@@ -88,11 +89,7 @@ const eventQuery = (request: FastifyRequest) => readForm(EventQuery, request.que
 
 async function pageAnswer({ originalUrl }: FastifyRequest, page: Promise<EventPage>): Promise<JsonResponse> {
   const { json, next } = await page;
-  if (next === undefined) return { json, headers: {} };
-  const [path, query] = originalUrl.split('?', 2);
-  const parameters = new URLSearchParams(query);
-  parameters.set('after', next);
-  return { json, headers: { link: `<${path}?${parameters}>; rel="next"` } };
+  return { json, headers: next === undefined ? {} : { link: linkTo(originalUrl, { after: next }) } };
 }
 
 const pascal = (words: string) => words.replaceAll(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());

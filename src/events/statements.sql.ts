@@ -10,7 +10,7 @@ export const findWatermark = read('events.watermark', {
   sql: (input) => `
     SELECT settled_events(${input.max_wait})::text AS position,
            (SELECT last_value FROM event_positions)::text AS last_issued,
-           (SELECT json_agg(json_build_array(last_position::text, next_position::text)) FROM restores) AS lost`,
+           EXISTS (SELECT FROM restores) AS is_restored`,
 });
 
 /** The transactions that settled_events waits for. */

@@ -2,11 +2,8 @@ import type { Database, Executor } from '../kernel/database/database.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { findWatermark } from './statements.sql.ts';
 
-/** The position up to which the log is complete, and the last position that was ever issued. */
-type Watermark = { position: bigint; lastIssued: bigint; lost: readonly LostPositions[] };
-
-/** Positions that restores from backups have skipped: after the first and up to the last. No event has them. */
-type LostPositions = { after: bigint; upTo: bigint };
+/** The position up to which the log is complete, the last one that was ever issued, and whether it was ever restored. */
+type Watermark = { position: bigint; lastIssued: bigint; isRestored: boolean };
 
 type WatermarkReads = {
   /**
@@ -46,7 +43,7 @@ export function readWatermark(db: Executor): Promise<Watermark> {
   return reads.next;
 }
 
-type WatermarkRow = { position: string | null; last_issued: string; lost: [string, string][] | null };
+type WatermarkRow = { position: string | null; last_issued: string; is_restored: boolean };
 
 async function queryWatermark(db: Executor, reads: WatermarkReads): Promise<Watermark> {
   const { database } = db;
@@ -59,6 +56,5 @@ async function queryWatermark(db: Executor, reads: WatermarkReads): Promise<Wate
   if (found === undefined) throw new UnavailableError('A change is taking long to be written. Try again later.');
   const position = known !== undefined && known > found ? known : found;
   reads.known = database.noticesFailures ? { position, connectionFailures } : undefined;
-  const lost = (row?.lost ?? []).map(([after, upTo]) => ({ after: BigInt(after), upTo: BigInt(upTo) }));
-  return { position, lastIssued: BigInt(row?.last_issued ?? 0), lost };
+  return { position, lastIssued: BigInt(row?.last_issued ?? 0), isRestored: row?.is_restored === true };
 }

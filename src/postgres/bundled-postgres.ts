@@ -19,6 +19,7 @@ export { lockDataDirectory as lockFolder } from './data-directory-lock.ts';
 export { endLeftoverServer } from './leftover-server.ts';
 export {
   finishSwitch,
+  isCopyOfKept,
   isSwitchUnfinished,
   keptDirectories,
   keptDirectory,

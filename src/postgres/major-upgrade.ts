@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import { access, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { syncFolder, writeDurably } from '../kernel/durable-file.ts';
 import { BundledPostgresError, errorCode } from './bundled-postgres-error.ts';
 
@@ -41,15 +42,40 @@ export async function majorOf(directory: string): Promise<string | undefined> {
 
 /** Puts the new database in the place of the old one. Everything in it must be on the disk, and both servers stopped. */
 export async function switchDirectories(dataDir: string, oldMajor: string): Promise<void> {
-  await writeDurably(join(upgradingDirectory(dataDir), COMPLETE_MARK), '{}\n', { mode: 0o600 });
-  await rename(databaseDirectory(dataDir), keptDirectory(dataDir, oldMajor));
-  await syncFolder(dataDir);
+  await setOldAside(dataDir, oldMajor);
   await finishSwitch(dataDir);
+}
+
+/** Marks the new database as complete, and does the first renaming. */
+export async function setOldAside(dataDir: string, oldMajor: string): Promise<void> {
+  const kept = keptDirectory(dataDir, oldMajor);
+  const mark: Mark = { kept: basename(kept), state: await stateOf(databaseDirectory(dataDir)) };
+  await writeDurably(join(upgradingDirectory(dataDir), COMPLETE_MARK), `${JSON.stringify(mark)}\n`, { mode: 0o600 });
+  await rename(databaseDirectory(dataDir), kept);
+  await syncFolder(dataDir);
+}
+
+/** The name and the state of the database that was copied. */
+type Mark = { kept: string; state: string };
+
+/** Every start of a server changes this file, so an old database that was used again after the copy is noticed. */
+const stateOf = async (directory: string): Promise<string> =>
+  hash('sha256', await readFile(join(directory, 'global', 'pg_control')));
+
+/** Whether the new database is a complete copy of the old one that was set aside. */
+export async function isCopyOfKept(dataDir: string): Promise<boolean> {
+  try {
+    const { kept, state }: Mark = JSON.parse(await readFile(join(upgradingDirectory(dataDir), COMPLETE_MARK), 'utf8'));
+    return (await stateOf(join(dataDir, kept))) === state;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 /** Whether a process was killed between the two renamings. */
 export const isSwitchUnfinished = async (dataDir: string): Promise<boolean> =>
-  !(await exists(databaseDirectory(dataDir))) && (await exists(join(upgradingDirectory(dataDir), COMPLETE_MARK)));
+  !(await exists(databaseDirectory(dataDir))) && (await isCopyOfKept(dataDir));
 
 /** Does the second renaming if a process was killed between the two. Returns whether it did. */
 export async function finishSwitch(dataDir: string): Promise<boolean> {

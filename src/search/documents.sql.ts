@@ -127,20 +127,33 @@ export const loadDocuments = read('search.load_documents', {
       .join('\n     UNION ALL\n    ')}`,
 });
 
-/** Returns the keys of all records of these cases that are in the index or belong there. */
+const FIRST_ID = `'00000000-0000-0000-0000-000000000000'::uuid`;
+const LAST_ID = `'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid`;
+
+/**
+ * Returns the keys of the next records of a case that are in the index or belong there, in the order of kind and id. Each
+ * table is read from the key where the page begins, so a page of a large case costs no more than one of a small case.
+ */
 export const listCaseDocuments = read('search.list_case_documents', {
-  inputs: { company_id: 'uuid', case_ids: 'uuid[]' },
+  inputs: { company_id: 'uuid', case_id: 'uuid', after_kind: 'text', after_id: 'uuid', limit: 'int' },
   sql: (input) => `
-    ${entries
-      .map(
-        ([kind, source]) => `SELECT '${kind}' AS kind, ${source.caseId} AS case_id, ${idOf(source)} AS id
-      FROM ${source.table} ${source.alias}
-     WHERE ${source.alias}.company_id = ${input.company_id} AND ${source.caseId} = ANY (${input.case_ids}) AND ${source.isLive}`,
-      )
-      .join('\n     UNION ALL\n    ')}
-     UNION
-    SELECT d.kind, d.case_id, d.id FROM search_documents d
-     WHERE d.company_id = ${input.company_id} AND d.case_id = ANY (${input.case_ids})`,
+    SELECT k.kind, k.case_id, k.id FROM (
+      ${entries
+        .map(
+          ([kind, source]) => `(SELECT '${kind}' AS kind, ${source.caseId} AS case_id, ${idOf(source)} AS id
+        FROM ${source.table} ${source.alias}
+       WHERE ${source.alias}.company_id = ${input.company_id} AND ${source.caseId} = ${input.case_id} AND ${source.isLive}
+         AND ${idOf(source)} > CASE WHEN ${input.after_kind} < '${kind}' THEN ${FIRST_ID}
+                                WHEN ${input.after_kind} = '${kind}' THEN ${input.after_id} ELSE ${LAST_ID} END
+       ORDER BY ${idOf(source)} LIMIT ${input.limit})`,
+        )
+        .join('\n       UNION ALL\n      ')}
+       UNION
+      (SELECT d.kind, d.case_id, d.id FROM search_documents d
+        WHERE d.company_id = ${input.company_id} AND d.case_id = ${input.case_id}
+          AND (d.kind, d.id) > (${input.after_kind}, ${input.after_id})
+        ORDER BY d.kind, d.id LIMIT ${input.limit})) k
+     ORDER BY k.kind, k.id LIMIT ${input.limit}`,
 });
 
 const MAX_CONTEXT_CUSTOMERS = 20;

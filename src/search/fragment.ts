@@ -42,7 +42,7 @@ function matchingRanges(field: string, text: string, terms: readonly Term[], reg
     return parts.length > 0 ? parts.map((part) => rangeOf(index + part.index, part[0])) : [rangeOf(index, chunk)];
   });
   const phones = terms.flatMap(({ phone }) => (phone ? [{ words: [NEVER_A_WORD], phone }] : []));
-  const numbers = phones.length === 0 ? [] : digitRuns(text);
+  const numbers = phones.length === 0 ? [] : digitRuns(text, region);
   const matchingNumbers = numbers.filter(({ text: run }) =>
     phones.some((term) => matches(term, wordsOf('', run, region))),
   );

@@ -5,35 +5,58 @@ export const NOTHING_BUILT_ID = '00000000-0000-0000-0000-000000000000';
 const NOTHING_BUILT = `'${NOTHING_BUILT_ID}'::uuid`;
 
 /**
- * Adds the companies that are not indexed yet, and begins anew for those whose words are of an earlier edition. What is
- * written from now on has events after the watermark.
+ * Adds the companies that are not indexed yet, and begins anew for those whose words are of an earlier edition or of
+ * another region of phone numbers. What is written from now on has events after the watermark.
  */
 export const beginBuilding = write('search.begin_building', {
   inputs: { edition: 'int', watermark: 'bigint' },
-  sql: (input) => `
-    INSERT INTO search_progress AS p (company_id, edition, position, built_to)
-    SELECT c.id, ${input.edition}, ${input.watermark}, ${NOTHING_BUILT}
+  sql: (input) => {
+    const isOutdated = (by: { edition: string; region: string }) =>
+      `p.edition < ${by.edition} OR p.phone_region IS DISTINCT FROM ${by.region}`;
+    return `
+    INSERT INTO search_progress AS p (company_id, edition, position, built_to, phone_region)
+    SELECT c.id, ${input.edition}, ${input.watermark}, ${NOTHING_BUILT}, c.phone_region
       FROM companies c LEFT JOIN search_progress p ON p.company_id = c.id
-     WHERE c.removal_started_at IS NULL AND (p.company_id IS NULL OR p.edition < ${input.edition})
+     WHERE c.removal_started_at IS NULL
+       AND (p.company_id IS NULL OR ${isOutdated({ edition: input.edition, region: 'c.phone_region' })})
         ON CONFLICT (company_id) DO UPDATE
-           SET edition = excluded.edition, position = excluded.position, built_to = excluded.built_to
-         WHERE p.edition < excluded.edition`,
+           SET edition = excluded.edition, position = excluded.position, built_to = excluded.built_to,
+               phone_region = excluded.phone_region, cases = '{}', done_kind = NULL, done_id = NULL, failures = 0,
+               retry_at = NULL
+         WHERE ${isOutdated({ edition: 'excluded.edition', region: 'excluded.phone_region' })}`;
+  },
+});
+
+const CLAIMED = `p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id
+      FROM search_progress p JOIN companies c ON c.id = p.company_id`;
+const mayTakeStep = (input: Record<'edition' | 'now', string>) => `p.edition = ${input.edition}
+       AND c.removal_started_at IS NULL AND (p.retry_at IS NULL OR p.retry_at <= ${input.now})`;
+
+/**
+ * Locks the company that is furthest behind of those with events to index, unless too many of its cases wait. Another worker
+ * skips it until the transaction ends.
+ */
+export const claimEvents = write('search.claim_events', {
+  inputs: { edition: 'int', now: 'timestamptz', watermark: 'bigint', max_cases: 'int' },
+  sql: (input) => `
+    SELECT ${CLAIMED}
+     WHERE ${mayTakeStep(input)} AND cardinality(p.cases) < ${input.max_cases}
+       AND EXISTS (SELECT FROM events e WHERE e.company_id = p.company_id AND e.position > p.position
+                      AND e.position <= ${input.watermark})
+     ORDER BY p.position LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED`,
 });
 
 /**
- * Locks a company with events to index or with an index to build. Another worker skips it until the transaction ends.
- * Events come before building, and the company that is furthest behind comes first.
+ * Locks a company with cases to index anew, or else one whose index is being built. Companies with such cases take turns,
+ * so that a large case does not hold up the others.
  */
-export const claimCompany = write('search.claim_company', {
-  inputs: { edition: 'int', watermark: 'bigint' },
+export const claimCases = write('search.claim_cases', {
+  inputs: { edition: 'int', now: 'timestamptz' },
   sql: (input) => `
-    SELECT p.company_id, p.company_number, p.position::text, p.built_to, c.phone_region
-      FROM search_progress p JOIN companies c ON c.id = p.company_id
-     WHERE p.edition = ${input.edition} AND c.removal_started_at IS NULL
-       AND (p.built_to IS NOT NULL
-            OR EXISTS (SELECT FROM events e WHERE e.company_id = p.company_id AND e.position > p.position
-                          AND e.position <= ${input.watermark}))
-     ORDER BY p.built_to IS NOT NULL, p.position LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED`,
+    SELECT ${CLAIMED}
+     WHERE ${mayTakeStep(input)} AND (cardinality(p.cases) > 0 OR p.built_to IS NOT NULL)
+     ORDER BY p.built_to IS NOT NULL, CASE WHEN p.built_to IS NULL THEN random() END, p.position
+     LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED`,
 });
 
 /** Returns the records of the next events, the last position among these events, and how many events they are. */
@@ -83,9 +106,28 @@ export const storeDocuments = write('search.store_documents', {
 });
 
 export const advance = write('search.advance', {
-  inputs: { company_id: 'uuid', position: 'bigint', built_to: 'uuid?' },
+  inputs: {
+    company_id: 'uuid',
+    position: 'bigint',
+    built_to: 'uuid?',
+    cases: 'uuid[]',
+    done_kind: 'text?',
+    done_id: 'uuid?',
+  },
   sql: (input) => `
-    UPDATE search_progress SET position = ${input.position}, built_to = ${input.built_to}
+    UPDATE search_progress
+       SET position = ${input.position}, built_to = ${input.built_to}, cases = ${input.cases},
+           done_kind = ${input.done_kind}, done_id = ${input.done_id}, failures = 0, retry_at = NULL
+     WHERE company_id = ${input.company_id}`,
+});
+
+/** Lets a company wait after a failed step: for ten seconds, and twice as long after each further failure, up to an hour. */
+export const postpone = write('search.postpone', {
+  inputs: { company_id: 'uuid', now: 'timestamptz' },
+  sql: (input) => `
+    UPDATE search_progress
+       SET failures = failures + 1,
+           retry_at = ${input.now} + least(interval '1 hour', interval '10 seconds' * 2 ^ least(failures, 10))
      WHERE company_id = ${input.company_id}`,
 });
 

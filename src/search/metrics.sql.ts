@@ -18,3 +18,15 @@ export const companiesToBuild = read('search.companies_to_build', {
     SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.company_id = c.id
      WHERE c.removal_started_at IS NULL AND (p.company_id IS NULL OR p.built_to IS NOT NULL)`,
 });
+
+export const casesToIndex = read('search.cases_to_index', {
+  inputs: {},
+  pool: 'search',
+  sql: () => `SELECT coalesce(sum(cardinality(cases)), 0)::int AS value FROM search_progress`,
+});
+
+export const failingCompanies = read('search.failing_companies', {
+  inputs: {},
+  pool: 'search',
+  sql: () => `SELECT count(*)::int AS value FROM search_progress WHERE failures > 0`,
+});

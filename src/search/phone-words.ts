@@ -2,17 +2,55 @@ import { parsePhone } from '../kernel/validation/phone.ts';
 
 /** Phone numbers in texts, however they were typed: `07700 900123`, `+44 (0)7700-900123`, `900123`. */
 
-const RUN = /(?<![\p{L}\p{N}])\+?\(?\d(?:[\s()./-]{0,3}\d)+(?![\p{L}\p{N}])/gu;
+const RUN = /(?<![\p{L}\p{N}])\+?\(?\d(?:[\p{Zs}\t()./-]{0,3}\d)+(?![\p{L}\p{N}])/gu;
+const GROUP = /\+?\(?\d+\)?/g;
 /** Shorter ones may be house numbers or amounts. */
 const MIN_STORED_DIGITS = 7;
 const MIN_TYPED_DIGITS = 4;
 const MAX_DIGITS = 20;
+/** A number with its country has no more (E.164). */
+const MAX_PHONE_DIGITS = 15;
+/** After so many digits, a zero or a bracket begins the next number. */
+const MIN_WHOLE_DIGITS = 9;
 
 export type DigitRun = { index: number; text: string };
 
 /** The parts of a text that may be phone numbers. */
-export const digitRuns = (text: string): DigitRun[] =>
-  [...text.matchAll(RUN)].map(({ index, 0: run }) => ({ index, text: run }));
+export const digitRuns = (text: string, region: string): DigitRun[] =>
+  [...text.matchAll(RUN)].flatMap(({ index, 0: run }) =>
+    phonesIn(run, region).map((phone) => ({ index: index + phone.index, text: phone.text })),
+  );
+
+/** Separates numbers that stand side by side: `020 7946 0958 / 07700 900123`. `030/1234567` is one number. */
+function phonesIn(run: string, region: string): DigitRun[] {
+  if (!run.includes('/') && digitsOf(run).length <= MAX_PHONE_DIGITS) return [{ index: 0, text: run }];
+  const phones: DigitRun[] = [];
+  let isPossible = false;
+  for (const { index, 0: group } of run.matchAll(GROUP)) {
+    const phone = phones.at(-1);
+    if (phone && mayGoOn(phone.text, group)) {
+      const between = run.slice(phone.index + phone.text.length, index);
+      const longer = phone.text + between + group;
+      const isLongerPossible = isPossiblePhone(longer, region);
+      if (between.includes('/') ? between === '/' && isLongerPossible : isLongerPossible || !isPossible) {
+        phone.text = longer;
+        isPossible = isLongerPossible;
+        continue;
+      }
+    }
+    phones.push({ index, text: group });
+    isPossible = isPossiblePhone(group, region);
+  }
+  return phones;
+}
+
+function mayGoOn(phone: string, group: string): boolean {
+  const { length } = digitsOf(phone);
+  return length + digitsOf(group).length <= MAX_PHONE_DIGITS && (length < MIN_WHOLE_DIGITS || !/^[(0]/.test(group));
+}
+
+const isPossiblePhone = (text: string, region: string): boolean =>
+  digitsOf(text).length >= MIN_STORED_DIGITS && parsePhone(text, region) !== undefined;
 
 /** Without the zero of `+44 (0)7700`. */
 const digitsOf = (run: string) => run.replace('(0)', '').replaceAll(/\D/g, '');
@@ -25,7 +63,7 @@ export type PhoneWords = { starts: string[]; ends: string[] };
 /** The words under which the phone numbers of a text are found. */
 export function storedPhones(text: string, region: string): PhoneWords {
   const words: PhoneWords = { starts: [], ends: [] };
-  for (const run of digitRuns(text)) {
+  for (const run of digitRuns(text, region)) {
     const digits = withoutZeros(digitsOf(run.text));
     if (digits.length < MIN_STORED_DIGITS || digits.length > MAX_DIGITS) continue;
     const { e164, national } = parsePhone(run.text, region) ?? { e164: `+${digits}`, national: digits };
@@ -42,6 +80,7 @@ export function typedPhone(run: string, region: string): PhoneWords | undefined 
   if (digits.length < MIN_TYPED_DIGITS || digits.length > MAX_DIGITS) return undefined;
   const international = parsePhone(run, region)?.e164.slice(1);
   const starts = [...new Set([withoutZeros(digits), ...(international ? [international] : [])])];
-  // The last digits of a number may begin with a zero.
-  return { starts, ends: [...new Set([digits, ...starts])].map(reversed) };
+  // The last digits of a number may begin with a zero. Without zeros there may be too few of them.
+  const ends = [...new Set([digits, ...starts])].filter(({ length }) => length >= MIN_TYPED_DIGITS);
+  return { starts, ends: ends.map(reversed) };
 }

@@ -24,7 +24,7 @@ const IGNORED = new Set(
 export function parseQuery(text: string, region: string): Term[] {
   const terms: Term[] = [];
   let end = 0;
-  for (const { index, text: run } of digitRuns(text)) {
+  for (const { index, text: run } of digitRuns(text, region)) {
     terms.push(...queryWords(text.slice(end, index)).map((word) => ({ words: [word] })));
     terms.push({ words: queryWords(run), phone: typedPhone(run, region) });
     end = index + run.length;
@@ -68,11 +68,12 @@ export function tsquery(terms: readonly Term[], { company, signs, kinds, mode }:
   const parts = terms.map(({ words, phone }, nth) => {
     const isLast = nth === terms.length - 1;
     // Of a typed number only the last group can be incomplete.
-    const mayGoOn = (i: number) => i === words.length - 1 && (mode === 'prefix' || (mode === 'begun' && isLast));
+    const isIncomplete = mode === 'prefix' || (mode === 'begun' && isLast);
+    const mayGoOn = (i: number) => i === words.length - 1 && isIncomplete;
     const all = words.map((word, i) => oneOf(word, isPrefix(word) && mayGoOn(i))).join(' & ');
     if (!phone) return `(${all})`;
     const starts = phone.starts.map((start) =>
-      oneOf(start, start.length >= MIN_NARROW_DIGITS || mode === 'prefix' || (mode === 'begun' && isLast)),
+      oneOf(start, start.length >= MIN_NARROW_DIGITS || (isPrefix(start) && isIncomplete)),
     );
     const ends = phone.ends.map((digits) => `${lexeme(company, 'phone', digits)}:*`);
     return `(${[`(${all})`, ...starts, ...ends].join(' | ')})`;

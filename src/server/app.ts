@@ -177,8 +177,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   securityHeaders(app);
   const lastMigration = migrations.at(-1)?.version ?? 0;
   let lackedAt = -Infinity;
+  const findLastMigration = async () => {
+    const found = await lastMigrationOf(db);
+    if (found < lastMigration) lackedAt = clock().epochMilliseconds;
+    return found;
+  };
   problems(app, async () => {
-    if ((await lastMigrationOf(db)) < lastMigration) lackedAt = clock().epochMilliseconds;
+    await findLastMigration();
     // A statement that failed may be older than the last migration.
     return clock().epochMilliseconds - lackedAt < MIGRATED_AGO_MS;
   });
@@ -216,7 +221,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       backupGauge(backupFolder),
     ],
   });
-  const isReady = health(app, { db, clock, requiredMigration, isStarted, logStalledSeconds });
+  const isReady = health(app, { findLastMigration, clock, requiredMigration, isStarted, logStalledSeconds });
   homePage(app, { version: packageJson.version, docs, publicUrl, isReady });
   const records = new EtagRegistry();
   await openapi(app, packageJson.version, records);

@@ -6,11 +6,12 @@ import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { archiveWaiting } from '../backup/archive-waiting.ts';
+import { archiveWaiting, failureOf } from '../backup/archive-waiting.ts';
 import { backupNames, backupTime, walArchiveFolder } from '../backup/backup-folder.ts';
-import { claimFolder, FolderOfAnother } from '../backup/claim.ts';
+import { assertNewestTimeline, claimFolder, FolderOfAnother } from '../backup/claim.ts';
 import { hasGap } from '../backup/list.ts';
 import { pruneBackups } from '../backup/prune.ts';
+import { timelineOf } from '../backup/wal-names.ts';
 import { emailSender } from '../cases/appointments/messages/email.ts';
 import type { Config } from '../config.ts';
 import { connectClient } from '../kernel/database/connect.ts';
@@ -44,9 +45,15 @@ export async function startBackups(options: BackupServiceOptions): Promise<() =>
   const report = failureReporter(options);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const systemIdentifier = await readSystemIdentifier(owner);
+  const database = await readDatabase(owner);
+  const { systemIdentifier } = database;
   const archive = walArchiveFolder(folder, systemIdentifier);
-  const claim = () => claimFolder(folder, { dataDir, systemIdentifier });
+  let isNewestTimeline = false;
+  const claim = async (): Promise<void> => {
+    await claimFolder(folder, { dataDir, systemIdentifier });
+    if (!isNewestTimeline) await assertNewestTimeline(folder, database);
+    isNewestTimeline = true;
+  };
   await claim().catch((error: Error) => {
     if (error instanceof FolderOfAnother) throw error;
     report('BACKUP_DIR cannot be used', error);
@@ -55,11 +62,8 @@ export async function startBackups(options: BackupServiceOptions): Promise<() =>
   const archivePass = async (): Promise<void> => {
     // Another installation may have taken the folder over.
     await claim();
-    const { failure, abandoned } = await archiveWaiting(directory, archive);
-    for (const name of abandoned) {
-      report(`The disk of the database is almost full, so the WAL file ${name} was given up. Make a backup`, failure);
-    }
-    if (failure) report('Changes could not be archived', failure);
+    const failure = failureOf(await archiveWaiting(directory, archive));
+    if (failure) report(failure.what, failure.error);
   };
   const archiving = config.BACKUP_WAL
     ? repeatedly(ARCHIVE_INTERVAL_MS, signal, () => archivePass().catch((error) => report('Archiving failed', error)))
@@ -151,8 +155,12 @@ async function repeatedly(intervalMs: number, signal: AbortSignal, work: () => P
   }
 }
 
-const readSystemIdentifier = async (owner: Connection): Promise<string> =>
-  (await query(owner, 'SELECT system_identifier::text AS id FROM pg_control_system()'))[0].id;
+async function readDatabase(owner: Connection): Promise<{ systemIdentifier: string; timeline: number }> {
+  const sql =
+    'SELECT system_identifier::text AS id, pg_walfile_name(pg_current_wal_lsn()) AS wal FROM pg_control_system()';
+  const [{ id, wal }] = await query(owner, sql);
+  return { systemIdentifier: id, timeline: timelineOf(wal) };
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: the columns depend on the query
 async function query(owner: Connection, sql: string): Promise<any[]> {

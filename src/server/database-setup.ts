@@ -4,7 +4,7 @@ import { EVENT_GRANTS } from '../events/grants.ts';
 import { setEventRetention } from '../events/retention-setting.ts';
 import { IDEMPOTENCY_GRANTS } from '../http/operation/grants.ts';
 import { type Grant, MIGRATION_GRANTS } from '../kernel/schema/grants.ts';
-import type { Migration } from '../kernel/schema/migrations.ts';
+import type { Migration, MigrationProgress } from '../kernel/schema/migrations.ts';
 import { type SchemaSetup, setUpSchema } from '../kernel/schema/setup.ts';
 import { SEARCH_GRANTS } from '../search/grants.ts';
 import { WEBHOOK_GRANTS } from '../webhooks/grants.ts';
@@ -29,12 +29,12 @@ export const GRANTS: readonly Grant[] = [
 export const setUpDatabase = (
   { retentionDays, ...setup }: DatabaseSetup,
   migrations: Migration[],
-  onMigration?: (name: string) => void,
+  progress?: MigrationProgress,
 ): Promise<string[]> =>
   setUpSchema({
     ...setup,
     migrations,
-    onMigration,
+    progress,
     grants: GRANTS,
     configure: (client) => setEventRetention(client, retentionDays),
   });

@@ -35,7 +35,9 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const { connection, setup, failed } = await openDatabase(config, logger, cleanups);
     await requireSafeServer(setup.owner);
     const known = await readMigrations();
-    const migrations = await setUpDatabase({ ...setup, mayLackMigrations: true }, known);
+    const migrations = await setUpDatabase({ ...setup, mayLackMigrations: true }, known, {
+      onWait: (migration) => logger.warn({ migration }, 'a migration waits for a transaction: see pg_stat_activity'),
+    });
     if (migrations.length > 0) logger.info({ migrations }, 'migrated');
     const missing = await pendingMigrations(setup.owner, known);
     if (missing.length > 0) logger.warn({ missing }, 'migrations are missing: run "case-records migrate"');

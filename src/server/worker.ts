@@ -81,7 +81,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   ];
   await Promise.all(workers.map((worker) => worker.start()));
   const stopTransactionWatch = watchHalfSentTransactions(db, logger);
-  const stopIndexing = indexContinuously({ db, logger });
+  const stopIndexing = indexContinuously({ db, clock, logger });
   const stopEventPartitions = periodically({
     intervalMs: HOUR_MS,
     work: () => closeFullEventPartition(db),

@@ -12,6 +12,7 @@ import {
   findOldRelease,
   finishSwitch,
   installedRelease,
+  isCopyOfKept,
   isSwitchUnfinished,
   keptDirectory,
   lockFolder,
@@ -116,13 +117,16 @@ export async function moveDatabase(options: MoveOptions): Promise<FinishedMove |
   const directory = join(dataDir, 'postgres');
   const draft = upgradingDirectory(dataDir);
   const servers: CopyServer[] = [];
+  let isCopying = false;
   try {
     await finishSwitch(dataDir);
     const move = await findMove(dataDir);
     if (!move) return undefined;
     const kept = keptDirectory(dataDir, move.from);
+    await assertNotSwitching(dataDir, kept);
     await assertPossible(move, kept);
     await removeDraft(draft);
+    isCopying = true;
     const source = await startSource(move, { ...options, dataDir }, servers);
     const target = await startTarget({ directory: draft, logFolder: dataDir, source: directory }, servers);
     for (const { stop } of servers) options.onServer(stop);
@@ -136,7 +140,7 @@ export async function moveDatabase(options: MoveOptions): Promise<FinishedMove |
   } catch (error) {
     await stopAll(servers);
     // Between the two renamings the copy is what the next start puts in place.
-    if (!(await isSwitchUnfinished(dataDir))) await removeDraft(draft);
+    if (isCopying && !(await isSwitchUnfinished(dataDir))) await removeDraft(draft);
     throw error;
   } finally {
     lock.release();
@@ -161,6 +165,15 @@ async function copyAll(
   } finally {
     await from.end();
   }
+}
+
+/** An older version that is started between the two renamings makes an empty database, which must not be moved instead. */
+async function assertNotSwitching(dataDir: string, kept: string): Promise<void> {
+  if (!(await isCopyOfKept(dataDir))) return;
+  throw new UpgradeError(
+    `An upgrade was interrupted after it had moved your database to ${kept}, and ${join(dataDir, 'postgres')} was made ` +
+      'since then. Move that folder away, and run the upgrade again: it puts the copy of your database in its place.',
+  );
 }
 
 async function assertPossible({ from, needed, free }: Move, kept: string): Promise<void> {

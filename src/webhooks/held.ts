@@ -1,23 +1,37 @@
 import { readWatermark } from '../events/watermark.ts';
 import type { Database } from '../kernel/database/database.ts';
-import { countOf, DROPPED, type HeldJobs, heldJobs } from '../kernel/jobs/held-jobs.ts';
+import { DROPPED } from '../kernel/jobs/held-jobs.sql.ts';
+import { countOf, type HeldJobs, heldJobs, inBatches } from '../kernel/jobs/held-jobs.ts';
 import { type Instant, toSql } from '../kernel/time/time.ts';
 import { fanOut } from './fan-out.sql.ts';
 import * as sql from './held.sql.ts';
 
+type Endpoint = { company_id: string; id: string };
+type Dropped = { count: number; record_ids: string[] | null };
+
+const dropDeliveries: HeldJobs['drop'] = async (db, { companyId, ...size }, now) => {
+  const dropBatch = ({ company_id, id: endpoint_id }: Endpoint, batch_size: number) =>
+    db.transaction(async (tx) => {
+      await tx.queryRows(sql.lockEndpoint({ company_id, id: endpoint_id }));
+      const drop = sql.dropDeliveries({ company_id, endpoint_id, batch_size, now: toSql(now) });
+      const { count = 0, record_ids = null } = (await tx.queryFirst<Dropped>(drop)) ?? {};
+      await tx.queryRows(sql.readyFirstDeliveries({ company_id, endpoint_id, record_ids: record_ids ?? [] }));
+      return count;
+    });
+  let total = 0;
+  for (const endpoint of await db.queryRows<Endpoint>(sql.listEndpointsWithHeld({ company_id: companyId }))) {
+    total += await inBatches(size, (batchSize) => dropBatch(endpoint, batchSize));
+  }
+  return total;
+};
+
 /** Webhooks, mails about them, and imported endpoints that wait for an operator. */
 export const WEBHOOK_HELD_JOBS: readonly HeldJobs[] = [
-  heldJobs('webhooks', sql.deliveries, (db, { companyId }, now) =>
-    db.transaction(async (tx) => {
-      await tx.queryRows(sql.lockEndpointsWithHeld({ company_id: companyId }));
-      const dropped = await countOf(tx, sql.dropDeliveries({ company_id: companyId, now: toSql(now) }));
-      await tx.queryRows(sql.readyFirstDeliveries({ company_id: companyId }));
-      return dropped;
-    }),
-  ),
-  heldJobs('alerts', sql.alerts, (db, { companyId }, now) =>
-    countOf(db, sql.dropAlerts({ company_id: companyId, reason: DROPPED, now: toSql(now) })),
-  ),
+  heldJobs('webhooks', sql.deliveries, dropDeliveries),
+  heldJobs('alerts', sql.alerts, (db, { companyId, ...size }, now) => {
+    const inputs = { company_id: companyId, reason: DROPPED, now: toSql(now) };
+    return inBatches(size, (batch_size) => countOf(db, sql.dropAlerts({ ...inputs, batch_size })));
+  }),
   {
     ...heldJobs('endpoints', sql.endpoints, async (db, { companyId }) => {
       const { position } = await readWatermark(db);
@@ -35,7 +49,7 @@ const BATCH_SIZE = 500;
  * already. `until` is the last position. Nothing may write events meanwhile.
  */
 export async function queueRestoredEvents(db: Database, until: bigint, now: Instant): Promise<void> {
-  const endpoints = await db.queryRows<{ company_id: string; id: string }>(sql.findEndpointsBehind({}));
+  const endpoints = await db.queryRows<Endpoint>(sql.findEndpointsBehind({}));
   for (const { company_id, id } of endpoints) {
     let read: number;
     do {

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { indexChanges } from '../../src/search/indexer.ts';
 import { startApp, type TestCompany } from './app.ts';
 import { ok } from './assert.ts';
@@ -17,7 +18,8 @@ export type Hit = {
 };
 
 /** Does what a worker does every second. */
-export const index = (): Promise<void> => indexChanges({ db: app.db });
+export const index = (options: Partial<Parameters<typeof indexChanges>[0]> = {}): Promise<void> =>
+  indexChanges({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }), ...options });
 
 export async function search(caller: Caller, q: string, more = ''): Promise<Hit[]> {
   const { hits } = await ok(caller.get(`/search?q=${encodeURIComponent(q)}${more}`));

@@ -5,6 +5,8 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { zstdCompress } from 'node:zlib';
 import { Client } from 'pg';
+import { chooseBackup } from '../../src/backup/list.ts';
+import { restoreDatabase } from '../../src/backup/restore.ts';
 import { findBundledPostgres, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { commandOutput, runCommand } from '../harness/command-line.ts';
 import { launch, printed, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
@@ -17,6 +19,7 @@ let folder: string;
 let first: string;
 let second: string;
 const times: Record<string, Temporal.Instant> = {};
+const LATER_SEGMENTS = 6;
 
 before(async () => {
   home = await temporaryDirectory();
@@ -42,16 +45,17 @@ async function write(service: Running, dataDir: string, notes: string): Promise<
   times[notes] = Temporal.Now.instant();
 }
 
+let restoredFolders = 0;
 /** Restores into a new folder, and returns what the database has. */
 async function restored(...args: string[]): Promise<string[]> {
-  const dataDir = join(home.path, `restored ${(await readdir(home.path)).length}`);
+  const dataDir = join(home.path, `restored ${++restoredFolders}`);
   await commandOutput({ DATA_DIR: dataDir }, 'restore', folder, ...args);
   return notesIn(dataDir);
 }
 
 /** With archiving, as the service does: without it the WAL of the new timeline would have a gap. */
 async function notesIn(dataDir: string): Promise<string[]> {
-  const server = await startBundledPostgres({ dataDir, log: () => {}, settings: { archive_mode: 'on' } });
+  const server = await startBundledPostgres({ dataDir, log: () => {}, settings: { archive_mode: 'on', fsync: 'off' } });
   try {
     return await query(server.connection, 'SELECT notes AS value FROM interactions ORDER BY created_at');
   } finally {
@@ -82,6 +86,12 @@ test('a service makes a backup that is due, shows its age, and archives every ch
   });
   await write(service, first, 'one');
   await write(service, first, 'two');
+  const connection = (await findBundledPostgres(first)) ?? assert.fail();
+  // Later WAL without a transaction.
+  for (let segment = 0; segment < LATER_SEGMENTS; segment++) {
+    await query(connection, `SELECT pg_logical_emit_message(false, 'later', 'x') AS value`);
+    await query(connection, 'SELECT pg_switch_wal() AS value');
+  }
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   assert.match(metrics, /^backup_age_seconds \d/m);
   assert.equal(await service.stop(), 0, service.output.join('\n'));
@@ -98,8 +108,27 @@ test('a backup that is verified is good, and the copy is gone afterwards', async
   );
 });
 
-test('a time between two changes has the first one only', async () => {
-  await commandOutput({ DATA_DIR: second }, 'restore', folder, ...atTime('one'));
+test('a signal during a verification stops the server of the copy', async () => {
+  const [name] = await backups();
+  const verifying = launch({ DATA_DIR: first }, 'backup', 'verify', join(folder, name as string));
+  const pid = await until(async () => {
+    const [trial = ''] = (await readdir(folder)).filter((entry) => entry.startsWith('.verify-'));
+    const content = await readFile(join(folder, trial, 'postgres/postmaster.pid'), 'utf8').catch(() => '');
+    return Number.parseInt(content, 10);
+  });
+  verifying.child.kill('SIGINT');
+  assert.equal(await verifying.ended(), 1, verifying.output.join('\n'));
+  assert.throws(() => process.kill(pid, 0), /ESRCH/);
+});
+
+test('a time between two changes has the first one only, and later WAL is not copied', async () => {
+  const at = Temporal.Instant.from(atTime('one')[1] as string);
+  const steps: string[] = [];
+  const onProgress = (text: string) => void steps.push(text);
+  await restoreDatabase({ path: folder, at, dataDir: second, onProgress, onServer: () => {} });
+  const [, added] = /^Adding WAL: 1 of (\d+)$/m.exec(steps.join('\n')) ?? assert.fail();
+  const { following } = await chooseBackup(folder, at);
+  assert.ok(Number(added) <= following.length - LATER_SEGMENTS / 2, `${added} of ${following.length}`);
   assert.deepEqual(await notesIn(second), ['one']);
 });
 
@@ -126,10 +155,21 @@ test('a restored service writes to the folder when it has taken it over, and eve
   const service = await start(second);
   await write(service, second, 'three');
   assert.equal(await service.stop(), 0, service.output.join('\n'));
-  assert.deepEqual(await restored(), ['one', 'three']);
-  assert.deepEqual(await restored(...atTime('two')), ['one', 'two']);
+  const [newest, earlier] = await Promise.all([restored(), restored(...atTime('two'))]);
+  assert.deepEqual(newest, ['one', 'three']);
+  assert.deepEqual(earlier, ['one', 'two']);
   const other = await runCommand({ DATA_DIR: first }, 'backup', 'create', folder);
   assert.match(other.err, /another installation, in .*second service/);
+});
+
+test('the database from before a restore cannot write where the restored one has gone on', async () => {
+  await commandOutput(settings(first), 'backup', 'take-over', folder);
+  const { err } = await runCommand({ DATA_DIR: first }, 'backup', 'create', folder);
+  assert.match(err, /that a restore made of this one \(timeline \d; this is 1\)/);
+  const refused = launch({ ...settings(first), BACKUP_SCHEDULE: 'off' });
+  assert.equal(await refused.ended(), 1, refused.output.join('\n'));
+  assert.match(refused.output.join('\n'), /that a restore made of this one/);
+  await commandOutput(settings(second), 'backup', 'take-over', folder);
 });
 
 test('WAL that cannot be read ends the restore with an error and leaves no database', async () => {

@@ -14,6 +14,7 @@ import {
   findBundledPostgres,
   type ServerConnection,
   startBundledPostgres,
+  startCopy,
 } from '../../src/postgres/bundled-postgres.ts';
 import { readPostmasterFile } from '../../src/postgres/postmaster.ts';
 import { findObstacle, installedRelease, type Release, serverProgram } from '../../src/postgres/release.ts';
@@ -193,6 +194,16 @@ test('a server whose service was killed is adopted and then stopped', linuxOnly,
   await query(server.connection, 'CREATE TABLE kept ()');
   await server.stop();
   assert.deepEqual(processesIn(dataDir), []);
+});
+
+test('a server that a killed upgrade has left read-only is replaced by one that can be written to', async (t) => {
+  const dataDir = await initialisedDataDir(t);
+  const settings = { default_transaction_read_only: 'on', fsync: 'off' };
+  await startCopy({ logFolder: dataDir, directory: join(dataDir, 'postgres'), settings });
+  const server = await start(dataDir);
+  assert.equal(server.adopted, false);
+  await query(server.connection, 'CREATE TABLE written ()');
+  await server.stop();
 });
 
 test('a server that does not answer is named, and adopted when it does again', linuxOnly, async (t) => {

@@ -6,6 +6,7 @@ import { companyEntries } from '../../src/cases/address-book/company-list/statem
 import { companyAppointments } from '../../src/cases/appointments/company-list/statements.sql.ts';
 import { companyInteractions } from '../../src/cases/interactions/company-list/statements.sql.ts';
 import { companyInvoices, sumOpenInvoices } from '../../src/cases/invoices/company-list/statements.sql.ts';
+import { KINDS, listTimeline } from '../../src/cases/timeline/statements.sql.ts';
 import { companyCases } from '../../src/company/cases/company-list/statements.sql.ts';
 import type { PreparedStatement, Query } from '../../src/kernel/sql/statement.ts';
 
@@ -17,6 +18,9 @@ const environment = await openEnvironment({
 });
 after(() => environment.close());
 const { client, companies } = environment;
+
+/** The walks of one branch. The others merge the records of each type, status, outcome or state. */
+const UNBRANCHED = new Set(['adviser', 'name', 'email']);
 
 type Walks = Record<string, Record<'asc' | 'desc', Page>>;
 type Page = ((values: never) => Query) & { prepared: PreparedStatement };
@@ -73,7 +77,7 @@ const valuesOf = (direction: 'asc' | 'desc', keyType: 'text' | 'timestamptz'): R
     ...{ show_items: true, show_cancelled_items: false },
     ...{ statuses: ['Paid', 'Not Paid'], types: ['phone', 'letter'], outcomes: ['none', 'cancelled'] },
     ...{ states: ['open', 'closed'], kind_id: '0'.repeat(32), responsible_adviser_id: '0'.repeat(32) },
-    ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1' },
+    ...{ adviser_id: '0'.repeat(32), phone: '07400123456', external_id: 'A-1', reads_cases: true },
   };
 };
 
@@ -113,10 +117,26 @@ for (const [walks, indexes] of INDEXES) {
           );
         assert.ok(scan, generic);
         assert.equal(scan[1] !== undefined, direction === 'desc', generic);
+        // Branches are read only as far as the page needs them.
+        if (!UNBRANCHED.has(walk)) assert.match(generic, /Merge Append/);
       });
     }
   }
 }
+
+test('a page of the timeline reads the records of its case by their keys, and no table from end to end', async () => {
+  const [{ case_id } = { case_id: '' }] = (await client.query('SELECT case_id FROM appointments LIMIT 1')).rows;
+  const firstPage = listTimeline({
+    ...{ company_id: companies[0]?.id ?? '', case_id, kinds: KINDS, zone: 'x', limit: 51 },
+    ...{ before_at: 'infinity', before_kind: 9, before_id: 'f'.repeat(32), before_position: '9223372036854775807' },
+  });
+  for (const plan of await plansOf(firstPage)) {
+    for (const table of ['interactions', 'appointments', 'invoices', 'payments']) {
+      assert.match(plan, new RegExp(`${table}_pkey`));
+      assert.doesNotMatch(plan, new RegExp(`Seq Scan on ${table}`));
+    }
+  }
+});
 
 test('the sums of invoices read an index and not the table', async () => {
   const open = { ...valuesOf('asc', 'timestamptz'), statuses: ['Not Paid', 'Part Paid'] };

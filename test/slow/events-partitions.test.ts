@@ -76,11 +76,19 @@ test('the log is moved to partitions while it is written to, also if that is int
     const blocker = await connectClient(owner, 'test');
     await blocker.query(`BEGIN; ${blocking}`);
     const migrating = assert.rejects(migrate(owner, migrations));
+    let hasEnded = false;
+    void migrating.then(() => {
+      hasEnded = true;
+    });
     await waitsFor(lock);
-    await client.query(
-      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'case-records migrate' AND datname = $1`,
-      [database],
-    );
+    // Between two attempts there is nothing to cancel.
+    await until(async () => {
+      await client.query(
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'case-records migrate' AND datname = $1`,
+        [database],
+      );
+      return hasEnded;
+    }, 'the cancelled migration to end');
     await migrating;
     await blocker.end();
   };

@@ -9,6 +9,7 @@ import { connectClient } from '../../src/kernel/database/connect.ts';
 import type { Connection } from '../../src/kernel/database/database.ts';
 import { type Migration, migrate, readMigrations } from '../../src/kernel/schema/migrations.ts';
 import { type Release, SERVICE_ROLE } from '../../src/postgres/bundled-postgres.ts';
+import { setOldAside } from '../../src/postgres/major-upgrade.ts';
 import { setUpDatabase } from '../../src/server/database-setup.ts';
 import { moveDatabase } from '../../src/upgrade/move-database.ts';
 import { digestOf, fetchOldRelease, openOldDatabase, startOldDatabase } from '../harness/old-database.ts';
@@ -157,7 +158,8 @@ test('an upgrade that was killed between the two renamings is ended by the next 
   const dataDir = await oldDataDir(nothing);
   assert.equal((await upgrade(dataDir)).code, 0);
   await rename(join(dataDir, 'postgres'), join(dataDir, 'postgres.upgrading'));
-  await writeFile(join(dataDir, 'postgres.upgrading', 'case-records-complete.json'), '{}');
+  await rename(join(dataDir, 'postgres.old-17'), join(dataDir, 'postgres'));
+  await setOldAside(dataDir, '17');
   const companies = await run(dataDir, 'company', 'list');
   assert.equal(companies.code, 0, companies.text);
   assert.match(companies.text, /Demonstration/);

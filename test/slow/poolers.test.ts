@@ -8,7 +8,7 @@ import { Database } from '../../src/kernel/database/database.ts';
 import { endHalfSentTransactions } from '../../src/kernel/database/half-sent-transactions.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { startApp } from '../harness/app.ts';
-import { commandOutput } from '../harness/command-line.ts';
+import { commandOutput, runCommand } from '../harness/command-line.ts';
 import { halfSent } from '../harness/half-sent.ts';
 import { caller } from '../harness/http.ts';
 import { findPgbouncers, startPgbouncer } from '../harness/pgbouncer.ts';
@@ -94,6 +94,18 @@ describe('behind PgBouncer', { skip }, async () => {
     const settings = await start([anyPgbouncer, address, { poolMode: 'transaction' }]);
     const text = await refusal(settings);
     assert.match(text, /^case-records: The connection pooler .*Set DATABASE_DIRECT_URL .* set pool_mode to "session"/m);
+  });
+
+  test('that shares sessions, the commands of the owner are refused before they change anything', async () => {
+    const settings = await start([anyPgbouncer, address, { poolMode: 'transaction' }]);
+    await commandOutput({ ...settings, DATABASE_URL: urlOf(address) }, 'migrate');
+    const file = join(home.path, 'company.zip');
+    for (const words of ['held hold', 'company export any', 'company import', 'company remove any']) {
+      const args = words.split(' ');
+      if (/export|import/.test(words)) args.push(file);
+      const { err } = await runCommand(settings, ...args);
+      assert.match(err, /^The connection pooler gives each transaction another session/, words);
+    }
   });
 
   test('that shares sessions and forgets prepared statements, the start is refused', { skip: skipOld }, async () => {

@@ -162,7 +162,7 @@ function ZoomForm({ adviserId }: { adviserId: string }) {
             key={name}
             name={name}
             autoFocus={name === 'account_id'}
-            {...(name === 'client_secret' && { kind: 'password', hint: text.advisers.secretHint })}
+            {...(name === 'client_secret' && { hint: text.advisers.secretHint })}
             {...(name === 'user' && { hint: text.advisers.userHint })}
           />
         ))}

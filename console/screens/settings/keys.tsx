@@ -1,6 +1,7 @@
 import keyLimits from 'openapi:ApiKeyBody';
 import clientLimits from 'openapi:CreateApiClientBody';
 import type { ApiClient, ApiKey } from '@case-records/client';
+import type { ComponentChildren } from 'preact';
 import { Field } from '../../components/form.tsx';
 import { toRequestTime } from '../../components/time.ts';
 import { Badge, DateTime } from '../../components/values.tsx';
@@ -104,7 +105,7 @@ function KeyDetails({ record: { name, scopes, created_at, created_by } }: { reco
   );
 }
 
-const Detail = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
+const Detail = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>

@@ -19,7 +19,7 @@ import { text } from './texts.ts';
 
 const PAGE_SIZE = 50;
 
-type ListQuery = { per_page: number; page?: string; signal: AbortSignal };
+type ListQuery = { per_page: number; page?: number; signal: AbortSignal };
 
 /** One kind of record in the settings: its list, the form in its panel, and what else can be done with a record. */
 export type RecordKind<Record extends { id: string }> = {

@@ -869,7 +869,7 @@ export type NextAppointment = {
 export type CaseBalance = {
   /** What can still be paid. */
   outstanding: number;
-  /** The part of it that was due before now. */
+  /** The part of it that was due before today in the time zone of the company. */
   overdue: number;
 };
 
@@ -3003,7 +3003,7 @@ export type Operations = {
     };
     answer: ListAddressBookEntriesEntry[];
   };
-  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the address book entries of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportAddressBookEntries: {
     input: {
       /** Only people whose last name begins with this text, ignoring case and accents. After a comma the first names begin. */
@@ -3171,7 +3171,7 @@ export type Operations = {
     };
     answer: ListInteractionsEntry[];
   };
-  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the interactions of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportInteractions: {
     input: {
       /** Kind of contact; case-sensitive. */
@@ -3404,7 +3404,7 @@ export type Operations = {
     };
     answer: SumInvoicesAnswer;
   };
-  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the invoices of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportInvoices: {
     input: {
       /** Only invoices with this status. */
@@ -3628,7 +3628,7 @@ export type Operations = {
     };
     answer: ListAppointmentsEntry[];
   };
-  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the appointments of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportAppointments: {
     input: {
       /** The current address of an adviser of the company. */
@@ -3734,7 +3734,7 @@ export type Operations = {
     };
     answer: ListMeetingsEntry[];
   };
-  /** List the events of the company. Returns every change of every record of the company. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
+  /** List the events of the company. Returns every change of every record of the company. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. `order=newest` is for reading backwards. */
   listEvents: {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
@@ -3743,6 +3743,8 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
+      /** `newest`: begins with the newest event, and `after` returns those that happened before it. There is no link on the last page. */
+      order?: 'oldest' | 'newest' | undefined;
     };
     answer: ListEventsEntry[];
   };
@@ -3821,8 +3823,8 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
-      /** Only cases of this kind. */
-      kind_id?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
     };
     answer: ListCaseKindHistoryEntry[];
   };
@@ -3988,7 +3990,7 @@ export type Operations = {
     };
     answer: FindCasesEntry[];
   };
-  /** Export the cases of the company as CSV. The whole list with the same filters and sort. A text that a spreadsheet would take for a formula begins with an apostrophe. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
+  /** Export the cases of the company as CSV. The whole list with the same filters and sort. What a spreadsheet would take for the beginning of a formula, also after a semicolon, a comma, a tab or a line end within a text, gets an apostrophe before it. If the export fails or takes longer than ten minutes, the connection breaks before the end of the body. */
   exportCases: {
     input: {
       /** Only cases of this kind. */
@@ -4271,8 +4273,8 @@ export type Operations = {
   /** Get a kind of case. One kind of case of the company. */
   getCaseKind: {
     input: {
-      /** Only cases of this kind. */
-      kind_id?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
       /** An ETag. If the record has not changed, the response is 304 without a body. */
       ifNoneMatch?: string | undefined;
     };
@@ -4281,8 +4283,8 @@ export type Operations = {
   /** Rename a kind of case. Cases of the kind show the new name. */
   updateCaseKind: {
     input: {
-      /** Only cases of this kind. */
-      kind_id?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -4294,8 +4296,8 @@ export type Operations = {
   /** Remove a kind of case. It leaves the list and can no longer be given to cases. Cases that have it keep it. */
   removeCaseKind: {
     input: {
-      /** Only cases of this kind. */
-      kind_id?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -4306,8 +4308,8 @@ export type Operations = {
   /** Restore a removed kind of case. Answers 400 if the kind is not removed, or if another kind has its name by now. */
   restoreCaseKind: {
     input: {
-      /** Only cases of this kind. */
-      kind_id?: string | undefined;
+      /** The kind of case. */
+      kindId: string;
       /** Makes a retry safe: the first response is stored for 24 hours and returned again, with `Idempotency-Replayed: true`. */
       idempotencyKey?: string | undefined;
       /** The ETag of the record as it was read. If the record has changed since, the write is rejected with 412. */
@@ -5526,7 +5528,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     bearer: true,
   },
   listMeetings: { method: 'GET', path: '/meetings', query: ['page', 'per_page', 'state'], headers: {}, bearer: true },
-  listEvents: { method: 'GET', path: '/events', query: ['after', 'limit', 'types'], headers: {}, bearer: true },
+  listEvents: {
+    method: 'GET',
+    path: '/events',
+    query: ['after', 'limit', 'types', 'order'],
+    headers: {},
+    bearer: true,
+  },
   listCaseEvents: {
     method: 'GET',
     path: '/cases/{caseId}/events',
@@ -5559,7 +5567,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   listCaseKindHistory: {
     method: 'GET',
     path: '/manage/case-kinds/{kindId}/history',
-    query: ['after', 'limit', 'types', 'kind_id'],
+    query: ['after', 'limit', 'types'],
     headers: {},
     bearer: true,
   },
@@ -5799,28 +5807,28 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
   getCaseKind: {
     method: 'GET',
     path: '/manage/case-kinds/{kindId}',
-    query: ['kind_id'],
+    query: [],
     headers: { ifNoneMatch: 'if-none-match' },
     bearer: true,
   },
   updateCaseKind: {
     method: 'PATCH',
     path: '/manage/case-kinds/{kindId}',
-    query: ['kind_id'],
+    query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
   removeCaseKind: {
     method: 'DELETE',
     path: '/manage/case-kinds/{kindId}',
-    query: ['kind_id'],
+    query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },
   restoreCaseKind: {
     method: 'POST',
     path: '/manage/case-kinds/{kindId}/restore',
-    query: ['kind_id'],
+    query: [],
     headers: { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' },
     bearer: true,
   },

@@ -64,6 +64,10 @@ export const entry = jsonObject({
   updated_at: isoTime('p.updated_at'),
 });
 
+/** SQL: about how many bytes a person with its address has in a list. Tags and relationships grow with each update. */
+export const PERSON_BYTES = `1500 + octet_length(array_to_string(p.tags || p.custom_tags, '   '))
+  + (SELECT coalesce(sum(octet_length(r.word) + 45), 0) FROM ${stored})`;
+
 export const addressData = jsonObjectField({
   postcode: jsonString('a.postcode'),
   address_1: jsonString('a.address_1'),

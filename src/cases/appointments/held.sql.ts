@@ -1,51 +1,75 @@
-import { COMPANY_INPUTS, heldStatements, isHeld, ofCompany } from '../../kernel/jobs/held-jobs.sql.ts';
+import { BATCH_INPUTS, heldStatements, isSameJob, lockHeldBatch } from '../../kernel/jobs/held-jobs.sql.ts';
 import { isoTime } from '../../kernel/sql/json.ts';
 import { write } from '../../kernel/sql/statement.ts';
+import { ofAppointment } from './appointment-key.sql.ts';
+import { MEETING_KEY } from './meetings/meeting-queue.sql.ts';
 import { messageAudit } from './messages/audit.sql.ts';
 import { MESSAGE_KEY, sameMessage } from './messages/message-queue.sql.ts';
+import { KEY as TEST_MESSAGE_KEY } from './messages/test-messages/statements.sql.ts';
 
-const openMessage = (alias: string) => `${alias}.state IN ('scheduled', 'sending')`;
-const OPEN_MEETING = `j.state = 'pending'`;
+const MESSAGES = {
+  table: 'messages',
+  key: MESSAGE_KEY,
+  tenantTable: 'companies',
+  open: `j.state IN ('scheduled', 'sending')`,
+} as const;
+const MEETINGS = {
+  table: 'meetings',
+  key: MEETING_KEY,
+  tenantTable: 'companies',
+  open: `j.state = 'pending'`,
+} as const;
+const TEST_MESSAGES = {
+  table: 'test_messages',
+  key: TEST_MESSAGE_KEY,
+  tenantTable: 'companies',
+  open: `j.state = 'scheduled'`,
+} as const;
 
 export const messages = heldStatements({
+  ...MESSAGES,
   kind: 'messages',
-  table: 'messages',
-  tenantTable: 'companies',
-  open: openMessage('j'),
   description: `j.channel || ' ' || j.kind || ', appointment of ' || ${isoTime('j.start_at')} || coalesce(', to ' || (
              SELECT coalesce(j.recipient, CASE j.channel WHEN 'email' THEN a.email_recipient ELSE a.sms_recipient END)
                FROM appointments a
               WHERE a.company_id = j.company_id AND a.case_id = j.case_id AND a.id = j.appointment_id), '')`,
 });
 
+/**
+ * SQL for SET: a meeting `j` without a recorded one may have been created, at the account that the adviser has, so it is
+ * looked up by its reference before it is created.
+ */
+const LOOK_UP_FIRST = `(provider, account_id, doubtful) = (
+        SELECT CASE WHEN n.is_new THEN d.video_provider ELSE j.provider END,
+               CASE WHEN n.is_new THEN d.video_account_id ELSE j.account_id END, j.doubtful OR n.is_new
+          FROM appointments a JOIN advisers d ON d.company_id = a.company_id AND d.id = a.adviser_id
+         CROSS JOIN LATERAL (
+           SELECT j.external_id IS NULL AND NOT j.doubtful AND d.video_provider IS NOT NULL AS is_new) n
+         WHERE ${ofAppointment('j')})`;
+
 export const meetings = heldStatements({
+  ...MEETINGS,
   kind: 'meetings',
-  table: 'meetings',
-  tenantTable: 'companies',
-  open: OPEN_MEETING,
+  released: LOOK_UP_FIRST,
   description: `CASE WHEN j.wished THEN 'meeting' ELSE 'removal of the meeting' END || ', appointment of '
              || ${isoTime('j.start_at')}`,
 });
 
-const OPEN_TEST_MESSAGE = `j.state = 'scheduled'`;
-
 export const testMessages = heldStatements({
+  ...TEST_MESSAGES,
   kind: 'test-messages',
-  table: 'test_messages',
-  tenantTable: 'companies',
-  open: OPEN_TEST_MESSAGE,
   description: `j.channel || ' ' || j.message || ', to ' || j.recipient`,
 });
 
-const DROP_INPUTS = { ...COMPANY_INPUTS, reason: 'text', now: 'timestamptz' } as const;
+const DROP_INPUTS = { ...BATCH_INPUTS, reason: 'text', now: 'timestamptz' } as const;
 
 /** The message failed for all that the company knows: a cancelled one would have to follow from its appointment. */
 export const dropMessages = write('messages.drop_held', {
   inputs: { ...DROP_INPUTS, origin: 'json' },
   sql: (input) => `
-    WITH held AS MATERIALIZED (
-      SELECT ${MESSAGE_KEY.map((column) => `m.${column}`).join(', ')}, ${messageAudit.image} AS before FROM messages m
-       WHERE ${openMessage('m')} AND ${isHeld('m')} AND ${ofCompany('m', input, 'companies')} FOR NO KEY UPDATE
+    WITH batch AS MATERIALIZED (${lockHeldBatch(MESSAGES, input)}
+    ), held AS MATERIALIZED (
+      SELECT b.*, ${messageAudit.image} AS before FROM batch b JOIN messages m ON ${sameMessage('m', 'b')}
     ), m AS (
       UPDATE messages m
          SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
@@ -57,12 +81,16 @@ export const dropMessages = write('messages.drop_held', {
     SELECT count(*)::int AS count FROM m`,
 });
 
+/** If it is wished again later, it is looked up first. */
 export const dropMeetings = write('meetings.drop_held', {
   inputs: DROP_INPUTS,
   sql: (input) => `
-    WITH dropped AS (
-      UPDATE meetings j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
-       WHERE ${OPEN_MEETING} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
+    WITH batch AS MATERIALIZED (${lockHeldBatch(MEETINGS, input)}
+    ), dropped AS (
+      UPDATE meetings j
+         SET ${LOOK_UP_FIRST}, state = 'failed', lease_until = NULL, last_error = ${input.reason},
+             updated_at = ${input.now}
+        FROM batch b WHERE ${isSameJob(MEETING_KEY, 'j', 'b')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });
@@ -70,9 +98,10 @@ export const dropMeetings = write('meetings.drop_held', {
 export const dropTestMessages = write('test_messages.drop_held', {
   inputs: DROP_INPUTS,
   sql: (input) => `
-    WITH dropped AS (
+    WITH batch AS MATERIALIZED (${lockHeldBatch(TEST_MESSAGES, input)}
+    ), dropped AS (
       UPDATE test_messages j SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, ended_at = ${input.now}
-       WHERE ${OPEN_TEST_MESSAGE} AND ${isHeld('j')} AND ${ofCompany('j', input, 'companies')} RETURNING 1
+        FROM batch b WHERE ${isSameJob(TEST_MESSAGE_KEY, 'j', 'b')} RETURNING 1
     )
     SELECT count(*)::int AS count FROM dropped`,
 });

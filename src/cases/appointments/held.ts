@@ -1,19 +1,22 @@
 import { auditOrigin } from '../../kernel/audit/audit-log.ts';
-import { countOf, DROPPED, type HeldJobs, heldJobs } from '../../kernel/jobs/held-jobs.ts';
+import { DROPPED } from '../../kernel/jobs/held-jobs.sql.ts';
+import { countOf, type HeldJobs, heldJobs, inBatches } from '../../kernel/jobs/held-jobs.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import * as sql from './held.sql.ts';
 
 /** Messages and meetings that wait for an operator after a restore. */
 
-const dropMessages: HeldJobs['drop'] = (db, { companyId }, now) => {
+const dropMessages: HeldJobs['drop'] = (db, { companyId, ...size }, now) => {
   const inputs = { company_id: companyId, reason: DROPPED, now: toSql(now), origin: auditOrigin({}) };
-  return countOf(db, sql.dropMessages(inputs));
+  return inBatches(size, (batch_size) => countOf(db, sql.dropMessages({ ...inputs, batch_size })));
 };
 
 const dropWith =
   (statement: typeof sql.dropMeetings): HeldJobs['drop'] =>
-  (db, { companyId }, now) =>
-    countOf(db, statement({ company_id: companyId, reason: DROPPED, now: toSql(now) }));
+  (db, { companyId, ...size }, now) => {
+    const inputs = { company_id: companyId, reason: DROPPED, now: toSql(now) };
+    return inBatches(size, (batch_size) => countOf(db, statement({ ...inputs, batch_size })));
+  };
 
 export const APPOINTMENT_HELD_JOBS: readonly HeldJobs[] = [
   heldJobs('messages', sql.messages, dropMessages),

@@ -104,11 +104,14 @@ export const fullAppointment = (sources: Sources) =>
 export const outcome = `CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END`;
 
 /** The record in the lists of the whole company. */
-export const companyAppointment = (zone: string) =>
+export const companyAppointment = (input: { zone: string; reads_cases: string }) =>
   jsonObject({
-    ...updatedFields({ endTime: wallTime('a.end_at', zone), states: 'states' }),
+    ...updatedFields({ endTime: wallTime('a.end_at', input.zone), states: 'states' }),
     adviser_email: 'a.adviser_email',
     end_time_utc: isoTime('a.end_at'),
     outcome: `(${outcome})`,
-    ...companyFields('a'),
+    ...companyFields('a', input),
   });
+
+/** SQL: about how many bytes it has. Its other texts are short. */
+export const APPOINTMENT_BYTES = '1200 + coalesce(octet_length(a.notes), 0) + coalesce(octet_length(a.location), 0)';

@@ -53,14 +53,17 @@ export const listAppointments = read('appointments.list', {
 
 /** Looks up messages only for the appointments of the page. Returns no row if the adviser does not exist. */
 export const listDiary = read('appointments.diary', {
-  inputs: { company_id: 'uuid', adviser_email: 'text', zone: 'text', ...FILTER_INPUTS, limit: 'int', offset: 'int' },
+  inputs: {
+    ...{ company_id: 'uuid', adviser_email: 'text', zone: 'text', ...FILTER_INPUTS, limit: 'int', offset: 'int' },
+    reads_cases: 'boolean',
+  },
   pool: 'search',
   sql: (input) => {
     const advisers = adviserIds(input.company_id, input.adviser_email);
     const diary = `appointments a
            WHERE a.company_id = ${input.company_id} AND a.adviser_id IN (${advisers}) AND ${matches(input)}`;
     return `
-    SELECT (SELECT ${listJson(companyAppointment(input.zone))}
+    SELECT (SELECT ${listJson(companyAppointment(input))}
               FROM (SELECT a.* FROM ${diary}
                      ORDER BY a.start_at, a.id LIMIT ${input.limit} OFFSET ${input.offset}) a,
                    ${storedStates()}) AS json,

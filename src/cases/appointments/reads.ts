@@ -6,6 +6,7 @@ import { zonePlaceholder } from '../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../kernel/validation/form.ts';
 import type { Page, PageOfJson } from '../../kernel/validation/paging.ts';
 import { requireCase } from '../case.ts';
+import { mayReadCases } from '../company-list.ts';
 import type { AppointmentsQuery } from './lifecycle.schema.ts';
 import * as sql from './reads.sql.ts';
 
@@ -41,7 +42,14 @@ export async function listDiary(context: Context, query: Form<AppointmentsQuery>
   query.check();
   const { limit, offset } = page;
   const diary = await db.queryFirst<PageOfJson>(
-    sql.listDiary({ company_id: company.id, adviser_email, ...filters, limit, offset }),
+    sql.listDiary({
+      company_id: company.id,
+      adviser_email,
+      ...filters,
+      limit,
+      offset,
+      reads_cases: mayReadCases(context),
+    }),
   );
   if (!diary) throw unknownAdviser();
   return diary;

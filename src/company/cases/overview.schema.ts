@@ -35,7 +35,10 @@ export const CaseOverview = Type.Object(
       Type.Object(
         {
           outstanding: Type.Number({ description: 'What can still be paid.', examples: [144] }),
-          overdue: Type.Number({ description: 'The part of it that was due before now.', examples: [0] }),
+          overdue: Type.Number({
+            description: 'The part of it that was due before today in the time zone of the company.',
+            examples: [0],
+          }),
         },
         { title: 'CaseBalance', additionalProperties: false, description: 'Of all invoices. Needs `invoices:read`.' },
       ),

@@ -19,10 +19,11 @@ const nextAppointment = (now: string) => `(
    WHERE ${inCase('a')} AND a.deleted_at IS NULL AND a.cancelled = 0 AND a.start_at >= ${now}
    ORDER BY a.start_at, a.id LIMIT 1)`;
 
-const balance = (now: string) => `(
+/** `today` is the start of the day in the company's zone. */
+const balance = (today: string) => `(
   SELECT ${jsonObject({
     outstanding: 'coalesce(sum(o.amount), 0.00)',
-    overdue: `coalesce(sum(o.amount) FILTER (WHERE o.date_due < ${now}), 0.00)`,
+    overdue: `coalesce(sum(o.amount) FILTER (WHERE o.date_due < ${today}), 0.00)`,
   })}
     FROM (SELECT ${outstanding} AS amount, v.date_due FROM invoices v WHERE ${inCase('v')}) o)`;
 
@@ -32,6 +33,7 @@ export const readOverview = read('cases.overview', {
     company_id: 'uuid',
     id: 'uuid',
     now: 'timestamptz',
+    today: 'timestamptz',
     address_book: 'boolean',
     interactions: 'boolean',
     invoices: 'boolean',
@@ -51,7 +53,7 @@ export const readOverview = read('cases.overview', {
         appointments: ifRead('appointments', countOf('appointments', 'x.deleted_at IS NULL')),
       }),
       next_appointment: ifRead('appointments', nextAppointment(input.now)),
-      balance: ifRead('invoices', balance(input.now)),
+      balance: ifRead('invoices', balance(input.today)),
     })}::text AS json
       FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ${input.id}`;
   },

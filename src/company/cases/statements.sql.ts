@@ -106,7 +106,11 @@ const isPossible = ({ company_id, now }: Names, old: { kind: string; adviser: st
   (d.kind_id IS NULL OR d.kind_id = ${old.kind} OR EXISTS (${presentKind(company_id, 'd.kind_id')}))
   AND (d.responsible_adviser_id IS NULL OR d.responsible_adviser_id = ${old.adviser}
        OR EXISTS (${presentAdviser(company_id, 'd.responsible_adviser_id')}))
-  AND CASE WHEN d.state = 'open' THEN d.closed_at IS NULL ELSE coalesce(d.closed_at, ${now}) >= d.opened_at END`;
+  AND ${areTimesPossible(now)}`;
+
+/** SQL: false if the times of `d` contradict its state or each other. A case that is not open was closed by now. */
+const areTimesPossible = (now: string) =>
+  `CASE WHEN d.state = 'open' THEN d.closed_at IS NULL ELSE coalesce(d.closed_at, ${now}) >= d.opened_at END`;
 
 const presentKind = (companyId: string, id: string) =>
   `SELECT 1 FROM case_kinds k WHERE k.company_id = ${companyId} AND k.id = ${id} AND k.removed_at IS NULL`;
@@ -196,18 +200,26 @@ export const updateCase = write('cases.update', {
 });
 
 /**
- * Tells why a case was not written; `id` is null for a new one. Returns no row if the case does not exist. `opened_at` and
- * `closed_at` are those of the stored case.
+ * Tells why a case was not written; `id` is null for a new one. Returns no row if the case does not exist. `times` has the
+ * sent state and times, `state` is that of the case with them.
  */
 export const explainRejection = read('cases.explain_rejection', {
-  inputs: { company_id: 'uuid', id: 'uuid?', kind_id: 'uuid?', responsible_adviser_id: 'uuid?' },
+  inputs: {
+    company_id: 'uuid',
+    id: 'uuid?',
+    kind_id: 'uuid?',
+    responsible_adviser_id: 'uuid?',
+    times: 'json',
+    now: 'timestamptz',
+  },
   sql: (input) => `
-    SELECT c.state, c.opened_at, c.closed_at,
+    SELECT d.state, (${areTimesPossible(input.now)}) IS NOT FALSE AS times_possible,
            ${input.kind_id} IS NULL OR c.kind_id IS NOT DISTINCT FROM ${input.kind_id}
              OR EXISTS (${presentKind(input.company_id, input.kind_id)}) AS kind_known,
            ${input.responsible_adviser_id} IS NULL
              OR c.responsible_adviser_id IS NOT DISTINCT FROM ${input.responsible_adviser_id}
              OR EXISTS (${presentAdviser(input.company_id, input.responsible_adviser_id)}) AS adviser_known
       FROM (VALUES (1)) one LEFT JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.id}
+     CROSS JOIN LATERAL json_populate_record(c, ${input.times}) d
      WHERE ${input.id} IS NULL OR c.id IS NOT NULL`,
 });

@@ -52,7 +52,7 @@ export async function createCase(
     async () => form.ok && insert(),
     async () => {
       await requireFreeExternalId(context, sql.caseIds, form, externalId);
-      await explainRejection(context, null, form);
+      await explainRejection(context, null, form, fields, now);
     },
   );
 }
@@ -60,16 +60,18 @@ export async function createCase(
 /** A change of the state is an event of its own. An archived case keeps the time at which it was closed. */
 export async function updateCase(context: CompanyContext, id: string, form: Form<CaseBody>): Promise<string> {
   const { db, company, clock } = context;
+  const now = clock();
+  const fields = readFields(context, form);
   const values = {
     company_id: company.id,
     id,
-    fields: JSON.stringify(readFields(context, form)),
-    now: toSql(clock()),
+    fields: JSON.stringify(fields),
+    now: toSql(now),
     origin: auditOrigin(context),
   };
   return retryOnConflict(
     async () => form.ok && db.queryJson(sql.updateCase(values)),
-    () => explainRejection(context, id, form),
+    () => explainRejection(context, id, form, fields, now),
   );
 }
 
@@ -78,7 +80,10 @@ type CaseColumns = Partial<Record<(typeof sql.CASE_COLUMNS)[number], string | nu
 /** Returns the sent fields as column values. */
 function readFields(context: CompanyContext, form: Form<CaseBody>): CaseColumns {
   const { reference, kind_id, state, closed_at, responsible_adviser_id } = form.body;
-  const { opened, closed } = readTimes(context, form);
+  const { timeZone } = context.company;
+  const readTime = (field: 'opened_at' | 'closed_at') =>
+    form.read(field, form.body[field], (text) => parseTime(text, timeZone));
+  const [opened, closed] = [readTime('opened_at'), readTime('closed_at')];
   const columns: CaseColumns = {};
   if (reference !== undefined) columns.reference = reference;
   if (kind_id !== undefined) columns.kind_id = kind_id;
@@ -92,52 +97,41 @@ function readFields(context: CompanyContext, form: Form<CaseBody>): CaseColumns 
   return columns;
 }
 
-function readTimes({ company }: CompanyContext, form: Form<CaseBody>) {
-  const parse = (field: 'opened_at' | 'closed_at') =>
-    form.read(field, form.body[field], (text) => parseTime(text, company.timeZone));
-  return { opened: parse('opened_at'), closed: parse('closed_at') };
-}
-
 const OPEN_CASE = ['invalid_state', 'an open case has not been closed'] as const;
 
-type Rejection = {
-  state: string | null;
-  opened_at: Date | null;
-  closed_at: Date | null;
-  kind_known: boolean;
-  adviser_known: boolean;
-};
+type Rejection = { state: string | null; times_possible: boolean; kind_known: boolean; adviser_known: boolean };
 
 /** Throws the reason why nothing was written. Returns if there is none: a concurrent change won. */
-async function explainRejection(context: CompanyContext, id: string | null, form: Form<CaseBody>): Promise<void> {
+async function explainRejection(
+  context: CompanyContext,
+  id: string | null,
+  form: Form<CaseBody>,
+  { state, opened_at, closed_at }: CaseColumns,
+  now: Temporal.Instant,
+): Promise<void> {
   const { kind_id, responsible_adviser_id } = form.body;
-  const stored = await context.db.queryFirst<Rejection>(
+  const hasFaultyTimes = TIME_FIELDS.some((field) => form.hasFault(field));
+  const found = await context.db.queryFirst<Rejection>(
     sql.explainRejection({
       company_id: context.company.id,
       id,
       kind_id: form.hasFault('kind_id') ? null : kind_id,
       responsible_adviser_id: form.hasFault('responsible_adviser_id') ? null : responsible_adviser_id,
+      times: JSON.stringify(hasFaultyTimes ? {} : { state, opened_at, closed_at }),
+      now: toSql(now),
     }),
   );
-  if (!stored) throw notFound('case');
-  if (!stored.kind_known) form.addFault('kind_id', 'unknown', 'is not a kind of case of the company');
-  if (!stored.adviser_known) form.addFault('responsible_adviser_id', 'unknown', 'is not an adviser of the company');
-  checkTimes(context, form, stored);
+  if (!found) throw notFound('case');
+  if (!found.kind_known) form.addFault('kind_id', 'unknown', 'is not a kind of case of the company');
+  if (!found.adviser_known) form.addFault('responsible_adviser_id', 'unknown', 'is not an adviser of the company');
+  if (!found.times_possible) addTimesFault(form, found.state);
   form.check();
 }
 
-/** Adds a fault if the times contradict the state of the case or each other. */
-function checkTimes(context: CompanyContext, form: Form<CaseBody>, stored: Rejection): void {
-  if (['state', 'opened_at', 'closed_at'].some((field) => form.hasFault(field))) return;
-  const { opened, closed } = readTimes(context, form);
-  const now = context.clock().epochMilliseconds;
-  if ((form.body.state ?? stored.state ?? 'open') === 'open') {
-    if (closed) form.addFault('closed_at', ...OPEN_CASE);
-    return;
-  }
-  const openedMs = opened?.epochMilliseconds ?? stored.opened_at?.getTime() ?? now;
-  const closedMs = closed?.epochMilliseconds ?? stored.closed_at?.getTime() ?? now;
-  if (closedMs >= openedMs) return;
+const TIME_FIELDS = ['state', 'opened_at', 'closed_at'] as const;
+
+function addTimesFault(form: Form<CaseBody>, state: string | null): void {
   const field = form.has('closed_at') || !form.has('opened_at') ? 'closed_at' : 'opened_at';
-  form.addFault(field, 'out_of_range', 'closed_at must not be before opened_at');
+  if (state === 'open') form.addFault('closed_at', ...OPEN_CASE);
+  else form.addFault(field, 'out_of_range', 'closed_at must not be before opened_at');
 }

@@ -59,14 +59,15 @@ export function shareComponents(operations: readonly Operation[], components: Co
   }
 
   const parameters = operations.flatMap((operation) => operation.parameters ?? []);
-  const sharedParameters = sharedByName(parameters.map((parameter) => [parameter.name, parameter]));
+  // By the name of the component: `kind_id` in a query and `kindId` in a path have the same one, so neither is shared.
+  const sharedParameters = sharedByName(parameters.map((parameter) => [parameterComponent(parameter.name), parameter]));
   const headers = [...operations.flatMap(({ responses }) => Object.values(responses))].flatMap((response) =>
     Object.entries(response.headers ?? {}),
   );
   const sharedHeaders = sharedByName(headers);
   for (const operation of operations) {
     operation.parameters &&= operation.parameters.map((parameter) =>
-      sharedParameters.has(parameter.name)
+      sharedParameters.has(parameterComponent(parameter.name))
         ? (reference('parameters', parameterComponent(parameter.name)) as never)
         : parameter,
     );
@@ -76,9 +77,7 @@ export function shareComponents(operations: readonly Operation[], components: Co
       }
     }
   }
-  components.parameters = Object.fromEntries(
-    [...sharedParameters].map(([name, parameter]) => [parameterComponent(name), parameter]),
-  );
+  components.parameters = Object.fromEntries(sharedParameters);
   components.headers = Object.fromEntries(sharedHeaders);
 }
 

@@ -49,13 +49,7 @@ export async function respondWithCaseList(request: FastifyRequest, list: Promise
 export function pageHeaders(url: string, { limit, offset }: Page, total: number): Record<string, string> {
   const current = offset / limit + 1;
   const last = Math.max(1, Math.ceil(total / limit));
-  const link = (page: number, rel: string) => {
-    const [path, query] = url.split('?', 2);
-    const parameters = new URLSearchParams(query);
-    parameters.set('page', String(page));
-    parameters.set('per_page', String(limit));
-    return `<${path}?${parameters}>; rel="${rel}"`;
-  };
+  const link = (page: number, rel: string) => linkTo(url, { page: String(page), per_page: String(limit) }, rel);
   const links = [link(1, 'first'), link(last, 'last')];
   if (current > 1) links.push(link(Math.min(current - 1, last), 'prev'));
   if (current < last) links.push(link(current + 1, 'next'));
@@ -69,8 +63,13 @@ export async function respondWithCursorPage(
 ): Promise<JsonResponse> {
   const { json, next } = await page;
   if (next === undefined) return { json, headers: {} };
-  const [path, query] = originalUrl.split('?', 2);
-  const parameters = new URLSearchParams(query);
-  parameters.set('cursor', next);
-  return { json, headers: { link: `<${path}?${parameters}>; rel="next"` } };
+  return { json, headers: { link: linkTo(originalUrl, { cursor: next }) } };
+}
+
+/** A link to the same address with other values of some parameters. A query may have further question marks. */
+export function linkTo(url: string, changed: Record<string, string>, rel = 'next'): string {
+  const [path = '', ...query] = url.split('?');
+  const parameters = new URLSearchParams(query.join('?'));
+  for (const [name, value] of Object.entries(changed)) parameters.set(name, value);
+  return `<${path}?${parameters}>; rel="${rel}"`;
 }

@@ -28,7 +28,7 @@ const CHECK_INTERVAL_MS = 1_000;
 export type ReadinessCheck = () => Promise<boolean>;
 
 type HealthOptions = {
-  db: Database;
+  findLastMigration: () => Promise<number>;
   clock: Clock;
   /** The last migration that the service cannot do without; by default that of the previous release. */
   requiredMigration?: number | undefined;
@@ -44,7 +44,13 @@ type HealthOptions = {
  */
 export function health(
   app: FastifyInstance,
-  { db, clock, requiredMigration = PREVIOUS_RELEASE_MIGRATION, isStarted, logStalledSeconds }: HealthOptions,
+  {
+    findLastMigration,
+    clock,
+    requiredMigration = PREVIOUS_RELEASE_MIGRATION,
+    isStarted,
+    logStalledSeconds,
+  }: HealthOptions,
 ): ReadinessCheck {
   app.get('/healthz', { config: { access: 'public' } }, async () => ({ status: 'ok' }));
 
@@ -56,7 +62,7 @@ export function health(
   const checkDatabase = async (): Promise<void> => {
     // A newer schema is ready too: migrations of the next release work while this release still runs. So is the schema
     // of the previous release, so that processes can be replaced before the migrations.
-    if ((await lastMigrationOf(db)) < requiredMigration) throw new UnavailableError('The database lacks migrations.');
+    if ((await findLastMigration()) < requiredMigration) throw new UnavailableError('The database lacks migrations.');
   };
 
   app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {

@@ -16,5 +16,7 @@ export async function connectClient(connection: Connection, purpose: string): Pr
       cause: error,
     });
   });
+  // A broken connection would end the process otherwise. The next query reports it.
+  client.on('error', () => {});
   return client;
 }

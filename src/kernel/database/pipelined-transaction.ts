@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isServerError } from './postgres-errors.ts';
 
 export type Row = (string | null)[];
 type SentStatement = { statement: { name: string; text: string }; values: unknown[] };
@@ -10,6 +11,8 @@ type Connection = {
   stream: { cork(): void; uncork(): void; destroy(error: Error): void };
   bind(config: { portal: string; statement: string; values: [] }): void;
   execute(config: { portal: string; rows: number }): void;
+  on(event: 'readyForQuery' | 'end', listener: () => void): void;
+  off(event: 'readyForQuery' | 'end', listener: () => void): void;
 };
 
 /** pg wraps this callback and forwards at most two arguments, or only the error. */
@@ -109,9 +112,23 @@ export class PipelinedTransaction extends pg.Query {
     this.#completed++;
   }
 
-  handleError(error: Error): void {
+  /**
+   * The server reports an error before it rolls back. A caller that tries again immediately would still meet the locks
+   * of the failed transaction, so it hears of the error when the server is ready.
+   */
+  handleError(error: Error, connection: Connection): void {
     if (this.#sending) throw error;
-    this.callback(error);
+    if (!isServerError(error)) {
+      this.callback(error);
+      return;
+    }
+    const report = () => {
+      connection.off('readyForQuery', report);
+      connection.off('end', report);
+      this.callback(error);
+    };
+    connection.on('readyForQuery', report);
+    connection.on('end', report);
   }
 
   /** The server has committed. An error before this message would have rolled back everything. */

@@ -22,8 +22,11 @@ export const isServerError = (error: unknown): boolean => error instanceof pg.Da
 /** The statement that was to prepare this one failed, so nothing was executed. */
 export const isMissingPreparedStatement = (error: unknown): boolean => codeOf(error) === '26000';
 
-/** The statement names a table, a column or a function that is not there, or that the role has no right to. */
-export const isMissingObject = (error: unknown): boolean => /^(42P01|42703|42883|42501)$/.test(codeOf(error));
+/**
+ * The statement names a table, a column or a function that is not there, or that the role has no right to; or its ON
+ * CONFLICT needs a unique index that is not there, or not built yet (42P10).
+ */
+export const isMissingObject = (error: unknown): boolean => /^(42P01|42P10|42703|42883|42501)$/.test(codeOf(error));
 
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
 

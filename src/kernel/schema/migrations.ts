@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
+import { isDeadlock } from '../database/postgres-errors.ts';
 
 export type Migration = { version: number; name: string; sql: string; sha256: string };
 
@@ -11,6 +12,11 @@ const FOLDER = new URL('../../../migrations/', import.meta.url);
 // An arbitrary number that every process uses.
 const LOCK = 7_226_001;
 const LOCK_POLL_MS = 50;
+// Every request for a table queues behind a migration that waits for it, so the migration gives up soon, lets the requests
+// through, and tries again until the transactions that use the table have ended.
+const LOCK_TIMEOUT_MS = 2_000;
+const LOCK_PAUSE_MS = 1_000;
+const REPORT_INTERVAL_MS = 60_000;
 /** The first line of a migration whose statements each commit on their own, for example to build an index. */
 const OUTSIDE_TRANSACTION = '-- outside of a transaction\n';
 
@@ -35,22 +41,32 @@ export async function pendingMigrations(connection: Connection, migrations: Migr
   }
 }
 
+export type MigrationProgress = {
+  /** Called before each missing migration is applied. */
+  onMigration?: ((name: string) => void) | undefined;
+  /** Called whenever a migration has waited for another minute, because transactions use the tables that it locks. */
+  onWait?: ((name: string) => void) | undefined;
+};
+
 /** Applies the missing migrations. Concurrent processes wait for the first one and then find nothing to do. */
 export async function migrate(
   connection: Connection,
   migrations: Migration[],
-  onMigration?: (name: string) => void,
+  progress: MigrationProgress = {},
 ): Promise<string[]> {
   const client = await connectClient(connection, 'migrate');
   try {
+    // A role or a database may have limits, and a large table takes longer. The version may not know all of them.
+    await client.query(`SELECT set_config(name, '0', false) FROM pg_settings
+      WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`);
     await acquireLock(client);
     await client.query(`CREATE TABLE IF NOT EXISTS migrations (
       version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
       applied_at timestamptz NOT NULL DEFAULT now())`);
     const pending = missingFrom(migrations, await appliedMigrations(client));
     for (const migration of pending) {
-      onMigration?.(migration.name);
-      await apply(client, migration);
+      progress.onMigration?.(migration.name);
+      await apply(client, migration, progress);
     }
     return pending.map(({ name }) => name);
   } finally {
@@ -92,22 +108,36 @@ export const separateStatements = (sql: string): string[] | undefined =>
  * Applies a migration in one transaction, so that an interruption leaves the database unchanged. One outside of a
  * transaction can be interrupted between two statements, so each of them can be repeated.
  */
-async function apply(client: pg.Client, { version, name, sql, sha256 }: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, progress: MigrationProgress): Promise<void> {
+  const { version, name, sql, sha256 } = migration;
   const record = () =>
     client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
-  try {
-    const statements = separateStatements(sql);
-    if (statements) {
-      for (const statement of statements) await client.query(statement);
-      await record();
-      return;
-    }
-    await client.query('BEGIN');
+  const statements = separateStatements(sql);
+  const inTransaction = async () => {
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query(sql);
     await record();
     await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
+  };
+  for (let waitedMs = 0; ; ) {
+    const startedAt = performance.now();
+    try {
+      if (!statements) return await inTransaction();
+      for (const statement of statements) await client.query(statement);
+      await record();
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (statements || !isLockFailure(error)) {
+        throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
+      }
+    }
+    await sleep(LOCK_PAUSE_MS);
+    const before = waitedMs;
+    waitedMs += performance.now() - startedAt;
+    if (Math.floor(before / REPORT_INTERVAL_MS) < Math.floor(waitedMs / REPORT_INTERVAL_MS)) progress.onWait?.(name);
   }
 }
+
+/** A lock could not be taken in time, or two transactions waited for each other. */
+const isLockFailure = (error: unknown): boolean => isDeadlock(error) || (error as { code?: string }).code === '55P03';

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { connectClient } from '../database/connect.ts';
 import type { Connection } from '../database/database.ts';
 import { type Grant, grantPrivileges } from './grants.ts';
-import { type Migration, migrate, pendingMigrations } from './migrations.ts';
+import { type Migration, type MigrationProgress, migrate, pendingMigrations } from './migrations.ts';
 import { isUsableWithout } from './previous-release.ts';
 
 export type SchemaSetup = {
@@ -15,8 +15,7 @@ export type SchemaSetup = {
   migrations: Migration[];
   /** Whether migrations of this release may be missing if the connection may not apply them. */
   mayLackMigrations?: boolean | undefined;
-  /** Called before each missing migration is applied. */
-  onMigration?: ((name: string) => void) | undefined;
+  progress?: MigrationProgress | undefined;
   grants: readonly Grant[];
   /** Writes settings that only the owner may write. Runs in the transaction that grants the privileges. */
   configure: (client: pg.Client) => Promise<void>;
@@ -27,12 +26,12 @@ export type SchemaSetup = {
  * connection does not own the tables, only the migrations are checked. Returns the names of the applied migrations.
  */
 export async function setUpSchema(setup: SchemaSetup): Promise<string[]> {
-  const { owner, migrations, onMigration, configure } = setup;
+  const { owner, migrations, progress, configure } = setup;
   const pending = await pendingMigrations(owner, migrations);
   const mayLack = setup.mayLackMigrations === true && isUsableWithout(pending, migrations);
   const isBehind = pending.length > 0;
   const applied = isBehind
-    ? await migrate(owner, migrations, onMigration).catch((error) => explainMissingPrivilege(error, mayLack))
+    ? await migrate(owner, migrations, progress).catch((error) => explainMissingPrivilege(error, mayLack))
     : [];
   const client = await connectClient(owner, 'setup');
   try {

@@ -15,7 +15,7 @@ import {
   readColumns,
   type TableColumns,
 } from './table-columns.ts';
-import { writeZip, type ZipWriter } from './zip-writer.ts';
+import { FileExists, writeZip, type ZipWriter } from './zip-writer.ts';
 
 export type ExportOptions = {
   file: string;
@@ -36,7 +36,8 @@ export async function exportCompany(
   companyId: string,
   options: ExportOptions,
 ): Promise<ExportedCompany> {
-  if (await exists(options.file)) throw new Error(`${options.file} exists already. Choose another name or remove it.`);
+  // Said before the work; another export may write the file meanwhile.
+  if (await exists(options.file)) throw new FileExists(options.file);
   const client = await connectClient(connection, 'company export');
   try {
     await prepareSession(client);
@@ -55,11 +56,18 @@ export async function exportCompany(
 
 type Source = Pick<Manifest, 'company' | 'migration' | 'exported_at' | 'last_position'>;
 
+/**
+ * The last position is that of the whole log: the endpoints of the company have come so far, and its last events, which
+ * followers have seen, may be deleted by now.
+ */
 async function readSource(client: pg.Client, companyId: string): Promise<Source> {
   const { rows } = await client.query(
     `SELECT c.id, c.name, c.removal_started_at IS NOT NULL AS incomplete,
             (SELECT m.name FROM migrations m ORDER BY m.version DESC LIMIT 1) AS migration,
-            (SELECT coalesce(max(e.position), 0)::text FROM events e WHERE e.company_id = c.id) AS last_position,
+            greatest(
+              (SELECT s.last_value FROM event_positions s),
+              (SELECT max(e.position) FROM events e WHERE e.company_id = c.id),
+              (SELECT max(w.position) FROM webhook_endpoints w WHERE w.company_id = c.id))::text AS last_position,
             to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS exported_at
        FROM companies c WHERE c.id = $1`,
     [companyId],

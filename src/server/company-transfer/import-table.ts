@@ -14,11 +14,15 @@ export type TableTask = TableEntry & { columns: readonly string[]; target: Table
 /** `insert`: without the circular references. `complete`: only these references. `compare`: changes nothing. */
 export type Pass = 'insert' | 'complete' | 'compare';
 
+/** `isPartial`: an earlier import, or this one, has stored a part of it. */
 export class AnotherStateError extends Error {
-  constructor(companyName: string, difference: string) {
+  constructor(companyName: string, difference: string, isPartial: boolean) {
     super(
-      `${companyName} exists here in another state than in the file: ${difference}. Nothing was changed. To replace it ` +
-        'by the state of the file, remove it with "company remove" and import again.',
+      isPartial
+        ? `${companyName} is only partly imported, and what is there is not what the file has: ${difference}. Remove it ` +
+            'with "company remove" and import again.'
+        : `${companyName} exists here in another state than in the file: ${difference}. Nothing was changed. To replace ` +
+            'it by the state of the file, remove it with "company remove" and import again.',
     );
   }
 }
@@ -26,7 +30,14 @@ export class AnotherStateError extends Error {
 /** A difference between the file and the database, for AnotherStateError. */
 export class Difference extends Error {}
 
-type TableImport = { client: pg.Client; zip: ZipReader; companyId: string; onRows: (count: number) => void };
+type TableImport = {
+  client: pg.Client;
+  zip: ZipReader;
+  companyId: string;
+  /** No event of the file may have a position after it. */
+  lastPosition: string;
+  onRows: (count: number) => void;
+};
 
 const circularColumns = ({ table }: TableTask): readonly string[] =>
   (table !== 'companies' && TABLE_TRAITS[table]?.circular) || [];
@@ -35,7 +46,8 @@ export const isPruned = ({ table }: TableTask): boolean =>
   table !== 'companies' && TABLE_TRAITS[table]?.isPruned === true;
 
 /** Returns how many rows of the file the database has afterwards. Can be repeated. */
-export async function importTable(task: TableTask, pass: Pass, { client, zip, companyId, onRows }: TableImport) {
+export async function importTable(task: TableTask, pass: Pass, options: TableImport) {
+  const { client, zip, companyId, lastPosition, onRows } = options;
   const statements = tableStatements(task);
   const isCircular = circularColumns(task).length > 0;
   let found = 0;
@@ -43,8 +55,9 @@ export async function importTable(task: TableTask, pass: Pass, { client, zip, co
     const values = [`[${lines.join(',')}]`, companyId];
     let inserted = 0;
     if (pass === 'insert') {
-      const [counts] = (await client.query<Counts>(statements.insert, values)).rows;
+      const [counts] = (await client.query<Counts>(statements.insert, [...values, lastPosition])).rows;
       if (counts?.is_foreign) throw new Error(`The file has a row of another company in ${entryName(task.table)}.`);
+      if (counts?.is_beyond) throw new Error('The file has an event after the last position in its manifest.');
       inserted = counts?.inserted ?? 0;
     }
     if (pass === 'complete') await client.query(statements.complete, values);
@@ -56,7 +69,7 @@ export async function importTable(task: TableTask, pass: Pass, { client, zip, co
   return found;
 }
 
-type Counts = { inserted: number; is_foreign: boolean };
+type Counts = { inserted: number; is_foreign: boolean; is_beyond: boolean };
 
 function compareRows(lines: readonly string[], stored: { rows: { line: string | null }[] }, task: TableTask): number {
   let found = 0;
@@ -98,20 +111,27 @@ function tableStatements(task: TableTask) {
   return {
     insert: `
       WITH r AS MATERIALIZED (SELECT * FROM ${rows}),
-      f AS (SELECT EXISTS (SELECT FROM r WHERE ${owner} IS DISTINCT FROM $2) AS is_foreign),
+      f AS (SELECT EXISTS (SELECT FROM r WHERE ${owner} IS DISTINCT FROM $2) AS is_foreign,
+                   EXISTS (SELECT FROM r WHERE ${table === 'events' ? 'position' : '0'} > $3::bigint) AS is_beyond),
       i AS (
-        INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM r, f WHERE NOT f.is_foreign
+        INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM r, f
+         WHERE NOT f.is_foreign AND NOT f.is_beyond
         ON CONFLICT DO NOTHING RETURNING 1)
-      SELECT (SELECT count(*)::int FROM i) AS inserted, f.is_foreign FROM f`,
+      SELECT (SELECT count(*)::int FROM i) AS inserted, f.is_foreign, f.is_beyond FROM f`,
     complete: `
       UPDATE ${table} t SET ${circular.map((column) => `${column} = r.${column}`).join(', ')}
         FROM ${rows} r WHERE ${sameRow} AND t.${owner} = $2 AND ${circular.map((column) => `t.${column} IS NULL`).join(' AND ')}`,
     lines: `
-      SELECT CASE WHEN t.${owner} IS NOT NULL THEN ${lineOf('t', columns)} END AS line
+      SELECT CASE WHEN t.${owner} IS NOT NULL THEN ${lineOf('t', columns, WITH_SCOPES_OF_FILE)} END AS line
         FROM ROWS FROM (${rows}) WITH ORDINALITY r LEFT JOIN ${table} t ON ${sameRow} AND t.${owner} = $2
        ORDER BY r.ordinality`,
   };
 }
+
+/** A credential whose scope `operator` the import has left out is the one of the file. */
+const WITH_SCOPES_OF_FILE = {
+  scopes: `CASE WHEN t.scopes = array_remove(r.scopes, 'operator') THEN r.scopes ELSE t.scopes END`,
+};
 
 async function* batches(lines: AsyncIterable<string>): AsyncGenerator<string[]> {
   let batch: string[] = [];

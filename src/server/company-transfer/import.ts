@@ -4,7 +4,7 @@ import type { Connection } from '../../kernel/database/database.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
 import { TABLE_TRAITS } from '../company-tables.ts';
 import { AnotherStateError, Difference, importTable, isPruned, type Pass, type TableTask } from './import-table.ts';
-import { type Manifest, readManifest, SECRETS } from './manifest.ts';
+import { entryName, MAX_POSITION, type Manifest, readManifest, SECRETS } from './manifest.ts';
 import { openPassphraseBox, storeSecret } from './sealed-secrets.ts';
 import { companyColumn, prepareSession, readColumns } from './table-columns.ts';
 import { readLines, verifyEntries } from './verify.ts';
@@ -20,14 +20,21 @@ export type ImportOptions = {
   file: string;
   /** Called with the number of sealed secrets, if there are any. Returns undefined if they are to be left out. */
   openSecrets: (count: number) => Promise<{ secrets: SecretBox; passphrase: string } | undefined>;
+  /** Whether keys keep the scope `operator`, which reaches every company of this service. */
+  keepsOperatorKeys: boolean;
   onProgress: (text: string) => void;
+};
+
+type Stored = {
+  secretsImported: number;
+  /** The names of the credentials that have the scope `operator` in the file. */
+  operatorKeys: readonly string[];
 };
 
 export type ImportedCompany = Pick<Manifest, 'company' | 'tables' | 'secret_count'> & {
   /** Whether the company was imported; false if it was there before. */
   changed: boolean;
-  secretsImported: number;
-};
+} & Stored;
 
 /**
  * Stores the company of a file, with its identifiers. It is usable when all of it is there. Can be interrupted and run
@@ -52,13 +59,10 @@ export async function importCompany(owner: Connection, options: ImportOptions): 
 
 /** Locks of imports are (this number, a hash of the company). */
 const LOCK_CLASS = 7_226_003;
-const POSITIONS_LOCK = 7_226_004;
 const LOCK_TIMEOUT = '60s';
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Other companies take positions between reading the last one and setting it. */
 const SKIPPED_POSITIONS = 10_000;
-/** So many positions must be left at least in the partition that events go to: see migration 0024. */
-const MIN_POSITIONS_LEFT = 50_000_000_000;
 
 class Import {
   readonly #client: pg.Client;
@@ -81,8 +85,8 @@ class Import {
     const state = await this.#findState();
     if (state === 'removing') throw new Error(`${company.name} is being removed here. Finish "company remove" first.`);
     const isNew = state !== 'complete';
-    const secretsImported = await this.#explainDifferences(() => (isNew ? this.#store(tasks) : this.#compare(tasks)));
-    return { company, tables, secret_count, changed: isNew, secretsImported };
+    const stored = await this.#explainDifferences(isNew, () => (isNew ? this.#store(tasks) : this.#compare(tasks)));
+    return { company, tables, secret_count, changed: isNew, ...stored };
   }
 
   /** Throws if the role may not import: it would otherwise fail after many rows. */
@@ -139,12 +143,12 @@ class Import {
     return found.incomplete ? 'incomplete' : 'removing';
   }
 
-  async #store(tasks: readonly TableTask[]): Promise<number> {
-    const { company, last_position, secrets } = this.#manifest;
+  async #store(tasks: readonly TableTask[]): Promise<Stored> {
+    const { company, secrets } = this.#manifest;
     const opened = secrets && secrets.count > 0 ? await this.#options.openSecrets(secrets.count) : undefined;
     const box =
       opened && secrets ? await openPassphraseBox(company.id, opened.passphrase, secrets.sealed_under) : undefined;
-    await this.#movePositionsBeyond(last_position);
+    await this.#movePositionsBeyond(await this.#lastPosition());
     const isCredential = ({ table }: TableTask) => table !== 'companies' && TABLE_TRAITS[table]?.isCredential === true;
     for (const task of tasks.filter((one) => !isCredential(one))) await this.#importTable(task, 'insert');
     for (const task of tasks.filter(({ table }) => table === 'advisers')) await this.#importTable(task, 'complete');
@@ -157,25 +161,41 @@ class Import {
       for await (const line of readLines(this.#zip, SECRETS)) await storeSecret(this.#client, company.id, line, boxes);
     }
     for (const task of tasks) await this.#requireCount(task, task.rows);
+    const operatorKeys = await this.#endOperatorScopes();
     await this.#client.query('UPDATE companies SET removal_started_at = NULL WHERE id = $1', [company.id]);
     await this.#client.query('COMMIT');
-    return box ? (secrets?.count ?? 0) : 0;
+    return { secretsImported: box ? (secrets?.count ?? 0) : 0, operatorKeys };
   }
 
-  async #compare(tasks: readonly TableTask[]): Promise<number> {
+  async #compare(tasks: readonly TableTask[]): Promise<Stored> {
     for (const task of tasks) await this.#requireCount(task, await this.#importTable(task, 'compare'));
-    return 0;
+    return { secretsImported: 0, operatorKeys: [] };
+  }
+
+  /** A forged or foreign file could otherwise reach every company of this service. */
+  async #endOperatorScopes(): Promise<string[]> {
+    const names: string[] = [];
+    for (const table of ['tokens', 'clients']) {
+      const { rows } = await this.#client.query(
+        `UPDATE ${table} SET scopes = CASE WHEN $2 THEN scopes ELSE array_remove(scopes, 'operator') END
+          WHERE company_id = $1 AND 'operator' = ANY (scopes) RETURNING name`,
+        [this.#manifest.company.id, this.#options.keepsOperatorKeys],
+      );
+      names.push(...rows.map(({ name }) => name));
+    }
+    return names;
   }
 
   #importTable(task: TableTask, pass: Pass): Promise<number> {
-    const { company } = this.#manifest;
+    const { company, last_position: lastPosition } = this.#manifest;
     let rows = 0;
     const onRows = (count: number) => {
       rows += count;
       const verb = pass === 'compare' ? 'Comparing' : 'Importing';
       this.#options.onProgress(`${verb} ${task.table.replaceAll('_', ' ')}: ${rows} of ${task.rows} …`);
     };
-    return importTable(task, pass, { client: this.#client, zip: this.#zip, companyId: company.id, onRows });
+    const position = { companyId: company.id, lastPosition };
+    return importTable(task, pass, { client: this.#client, zip: this.#zip, ...position, onRows });
   }
 
   /** Rows that the file does not have were written here. */
@@ -189,29 +209,31 @@ class Import {
     throw new Difference(`${task.table} has ${count} rows, and ${expected} of them are in the file`);
   }
 
-  /** New events get positions after those of the file. Two imports must not set the sequence back. */
-  async #movePositionsBeyond(position: string): Promise<void> {
-    await this.#client.query('BEGIN');
-    await this.#client.query('SELECT pg_advisory_xact_lock($1)', [POSITIONS_LOCK]);
-    // The partition that events go to has an end, which is far away unless the file comes from a log with more partitions.
-    await this.#client.query(
-      `SELECT close_event_partition($1::bigint) FROM event_partitions()
-       HAVING max(until_position) < $1::bigint + ${SKIPPED_POSITIONS + MIN_POSITIONS_LEFT}`,
-      [position],
-    );
-    await this.#client.query(
-      `SELECT setval('event_positions', $1::bigint + ${SKIPPED_POSITIONS}) FROM event_positions WHERE last_value < $1::bigint`,
-      [position],
-    );
-    await this.#client.query('COMMIT');
+  /** In files of earlier releases, endpoints may have come further than the last position. */
+  async #lastPosition(): Promise<string> {
+    let last = BigInt(this.#manifest.last_position);
+    const entry = entryName('webhook_endpoints');
+    if (this.#zip.has(entry)) {
+      for await (const line of readLines(this.#zip, entry)) {
+        const position = BigInt(JSON.parse(line).position ?? 0);
+        if (position > MAX_POSITION) throw new Error('The file has a webhook endpoint at a position that cannot be.');
+        if (position > last) last = position;
+      }
+    }
+    return last.toString();
   }
 
-  async #explainDifferences(work: () => Promise<number>): Promise<number> {
+  /** New events get positions after those of the file. */
+  async #movePositionsBeyond(position: string): Promise<void> {
+    await this.#client.query(`SELECT move_event_positions($1::bigint + ${SKIPPED_POSITIONS})`, [position]);
+  }
+
+  async #explainDifferences(isPartial: boolean, work: () => Promise<Stored>): Promise<Stored> {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof Difference)) throw error;
-      throw new AnotherStateError(this.#manifest.company.name, error.message);
+      throw new AnotherStateError(this.#manifest.company.name, error.message, isPartial);
     }
   }
 }

@@ -36,7 +36,7 @@ export type Manifest = {
   /** When the state was taken that the file has. */
   exported_at: string;
   company: { id: string; name: string };
-  /** The position of the company's last event. */
+  /** No event and no follower of the company has a later position. */
   last_position: string;
   tables: readonly TableEntry[];
   /** Null if the secrets of the company were left out. */
@@ -49,8 +49,11 @@ export const newManifest = (fields: Omit<Manifest, 'format' | 'format_version'>)
   `${JSON.stringify({ format: FORMAT, format_version: FORMAT_VERSION, ...fields }, null, 2)}\n`;
 
 const MAX_MANIFEST_BYTES = 1_000_000;
-/** Positions are numbers in other programs too, and the log must never run out of them. */
-const MAX_POSITION = BigInt(Number.MAX_SAFE_INTEGER);
+/**
+ * The log moves on beyond the positions of a file, and must never run out of them: they are numbers in other programs too,
+ * below 9 * 10^15.
+ */
+export const MAX_POSITION = 4n * 10n ** 15n;
 const COLUMN = /^[a-z][a-z0-9_]*$/;
 const MIGRATION = /^\d{4}_[\w.]{1,100}$/;
 const POSITION = /^\d{1,16}$/;

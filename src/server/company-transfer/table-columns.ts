@@ -40,11 +40,11 @@ export async function readColumns(client: pg.Client, table: ExportedTable): Prom
 
 /**
  * SQL: one line of JSON with these columns of the row `alias`. Stored JSON may have line breaks between its tokens;
- * within a string JSON has none.
+ * within a string JSON has none. `values`: SQL of columns that are not shown as they are stored.
  */
-export const lineOf = (alias: string, columns: readonly string[]): string =>
+export const lineOf = (alias: string, columns: readonly string[], values: Record<string, string> = {}): string =>
   `(SELECT replace(row_to_json(x)::text, E'\\n', ' ')
-      FROM (SELECT ${columns.map((column) => `${alias}.${column}`).join(', ')}) x)`;
+      FROM (SELECT ${columns.map((column) => `${values[column] ?? `${alias}.${column}`} AS ${column}`).join(', ')}) x)`;
 
 /** Rows must look the same wherever they are written, and no time limit may end the work. */
 export async function prepareSession(client: pg.Client): Promise<void> {

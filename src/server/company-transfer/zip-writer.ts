@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
@@ -11,28 +11,45 @@ export type WrittenEntry = { bytes: number; sha256: string };
 
 export type ZipWriter = { add(name: string, content: AsyncIterable<string> | Iterable<string>): Promise<WrittenEntry> };
 
+export class FileExists extends Error {
+  constructor(path: string) {
+    super(`${path} exists already. Choose another name or remove it.`);
+  }
+}
+
 /**
  * Writes a zip file that only its owner can read. Until it is complete it has another name, so a process that is killed
- * leaves no file that looks whole. Returns the size of the file.
+ * leaves no file that looks whole. Throws if the file exists by then. Returns the size of the file.
  */
 export async function writeZip(path: string, write: (zip: ZipWriter) => Promise<void>): Promise<number> {
-  const draft = `${path}.partial`;
-  // The draft of an earlier export could be readable by others.
-  await rm(draft, { force: true });
+  const draft = `${path}.${randomUUID()}.partial`;
   const file = await open(draft, 'wx', 0o600);
   try {
     const archive = new Archive(file);
     await write(archive);
     await archive.end();
     await file.sync();
-    await rename(draft, path);
+    await publish(draft, path);
     await syncFolder(dirname(resolve(path)));
     return archive.bytes;
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
   } finally {
+    await rm(draft, { force: true });
     await file.close();
+  }
+}
+
+/** Gives the draft its name. Of two exports to one file, the second must not replace the first. */
+async function publish(draft: string, path: string): Promise<void> {
+  try {
+    await link(draft, path).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') throw error;
+      // Some file systems have no links.
+      await (await open(path, 'wx', 0o600)).close();
+      await rename(draft, path);
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new FileExists(path);
+    throw error;
   }
 }
 

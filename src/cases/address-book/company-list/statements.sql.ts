@@ -1,6 +1,6 @@
 import { jsonObjectText } from '../../../kernel/sql/json.ts';
 import { companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
-import { addressData, isAddressOf, person } from '../projection.sql.ts';
+import { addressData, isAddressOf, PERSON_BYTES, person } from '../projection.sql.ts';
 
 /** SQL: what entries are found and sorted by. Indexes have the same texts. */
 const name = `(left(fold_text(left(p.last_name, 100) || ', ' || left(p.first_names, 100)), 200) COLLATE "C")`;
@@ -16,23 +16,20 @@ export const companyEntries = companyLists('address_book', {
   inputs: { name: 'text?', email: 'text?', phone: 'text?', tag: 'text?', external_id: 'text?' },
   listed: 'p.deleted_at IS NULL',
   walks: {
-    name: { key: name, keyType: 'text', branches: () => [{ condition: 'true' }] },
-    email: { key: email, keyType: 'text', branches: () => [{ condition: 'true' }] },
+    name: { key: name, keyType: 'text', branches: () => ['true'] },
+    email: { key: email, keyType: 'text', branches: () => ['true'] },
     phone: {
       key: name,
       keyType: 'text',
       branches: ({ phone }) => [
-        { condition: `p.tel_1 IS NOT NULL AND ${digits('p.tel_1')} = ${digits(phone)}` },
-        {
-          condition: `p.tel_2 IS NOT NULL AND ${digits('p.tel_2')} = ${digits(phone)}
-             AND ${digits('p.tel_1')} IS DISTINCT FROM ${digits(phone)}`,
-        },
+        `p.tel_1 IS NOT NULL AND ${digits('p.tel_1')} = ${digits(phone)}`,
+        `p.tel_2 IS NOT NULL AND ${digits('p.tel_2')} = ${digits(phone)}`,
       ],
     },
     external_id: {
       key: name,
       keyType: 'text',
-      branches: ({ external_id }) => [{ condition: `p.external_id = ${external_id}` }],
+      branches: ({ external_id }) => [`p.external_id = ${external_id}`],
     },
   },
   matches: (
@@ -41,5 +38,6 @@ export const companyEntries = companyLists('address_book', {
     AND (${input.phone} IS NULL OR ${digits(input.phone)} IN (${digits('p.tel_1')}, ${digits('p.tel_2')}))
     AND (${input.tag} IS NULL OR ${input.tag} = ANY (p.tags || p.custom_tags))`,
   joins: () => `CROSS JOIN LATERAL (SELECT a.* FROM addresses a WHERE ${isAddressOf('a')} LIMIT 1) a`,
-  element: () => jsonObjectText({ ...person, address: addressData, ...companyFields('p') }),
+  element: (input) => jsonObjectText({ ...person, address: addressData, ...companyFields('p', input) }),
+  bytes: () => PERSON_BYTES,
 });

@@ -1,6 +1,6 @@
 import { read } from '../../../kernel/sql/statement.ts';
-import { companyLists, isExternalId } from '../../company-list.sql.ts';
-import { companyAppointment, outcome, storedStates } from '../projection.sql.ts';
+import { branchPerValue, companyLists, isExternalId } from '../../company-list.sql.ts';
+import { APPOINTMENT_BYTES, companyAppointment, outcome, storedStates } from '../projection.sql.ts';
 
 export const companyAppointments = companyLists('appointments', {
   table: 'appointments',
@@ -11,23 +11,24 @@ export const companyAppointments = companyLists('appointments', {
     start_time: {
       key: 'a.start_at',
       keyType: 'timestamptz',
-      branches: ({ outcomes }) => [{ each: `unnest(${outcomes}) b (outcome)`, condition: `(${outcome}) = b.outcome` }],
+      branches: ({ outcomes }) => branchPerValue(outcomes, 3, (value) => `(${outcome}) = ${value}`),
     },
     adviser: {
       key: 'a.start_at',
       keyType: 'timestamptz',
-      branches: ({ adviser_id }) => [{ condition: `a.adviser_id = ${adviser_id}` }],
+      branches: ({ adviser_id }) => [`a.adviser_id = ${adviser_id}`],
     },
     external_id: {
       key: 'a.start_at',
       keyType: 'timestamptz',
-      branches: ({ external_id }) => [{ condition: `a.external_id = ${external_id}` }],
+      branches: ({ external_id }) => [`a.external_id = ${external_id}`],
     },
   },
   matches: ({ outcomes, adviser_id, external_id }) =>
     `${isExternalId('a', external_id)} AND (${outcome}) = ANY (${outcomes}) AND (${adviser_id} IS NULL OR a.adviser_id = ${adviser_id})`,
   joins: () => `CROSS JOIN ${storedStates()}`,
-  element: ({ zone }) => `${companyAppointment(zone)}::text`,
+  element: (input) => `${companyAppointment(input)}::text`,
+  bytes: () => APPOINTMENT_BYTES,
 });
 
 /** The adviser who has this address now. */

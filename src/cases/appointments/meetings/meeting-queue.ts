@@ -73,7 +73,7 @@ export function meetingQueue(options: MeetingQueueOptions): JobQueue {
       state: retryAt ? 'pending' : 'failed',
       externalId,
       joinUrl,
-      uncertain: step.step === 'create' ? failure.uncertain : uncertain,
+      uncertain: uncertain || (step.step === 'create' && failure.uncertain),
       error,
       retryAt,
     };

@@ -3,9 +3,9 @@ import type { Context } from '../../../kernel/context.ts';
 import { invalidState, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
-import { CASE_ACCESS } from '../../../kernel/scopes.ts';
 import { type Instant, toSql } from '../../../kernel/time/time.ts';
 import type { Page, PageOfJson } from '../../../kernel/validation/paging.ts';
+import { mayReadCases } from '../../company-list.ts';
 import * as sql from './statements.sql.ts';
 
 export async function listAppointmentMessages(
@@ -20,14 +20,14 @@ export async function listAppointmentMessages(
 }
 
 export async function listCompanyMessages(
-  { db, company, scopes }: Context,
+  context: Context,
   state: string | undefined,
   { limit, offset }: Page,
 ): Promise<PageOfJson> {
   const states = state === 'scheduled' ? ['scheduled', 'sending'] : state && [state];
-  const reads_cases = scopes === undefined || CASE_ACCESS.read.some((scope) => scopes.has(scope));
-  const inputs = { company_id: company.id, states: states || null, limit, offset, reads_cases };
-  const page = await db.queryFirst<PageOfJson>(sql.listCompanyMessages(inputs));
+  const { db, company } = context;
+  const filter = { company_id: company.id, states: states || null, reads_cases: mayReadCases(context) };
+  const page = await db.queryFirst<PageOfJson>(sql.listCompanyMessages({ ...filter, limit, offset }));
   return page ?? { json: '[]', total: 0 };
 }
 

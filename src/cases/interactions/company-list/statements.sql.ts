@@ -1,5 +1,5 @@
 import { isoTime, jsonObjectText, jsonUnescaped } from '../../../kernel/sql/json.ts';
-import { companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
+import { branchPerValue, companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
 import { elementFields, joinDisplayType } from '../projection.sql.ts';
 
 export const companyInteractions = companyLists('interactions', {
@@ -11,20 +11,20 @@ export const companyInteractions = companyLists('interactions', {
     when: {
       key: 'i.happened_at',
       keyType: 'timestamptz',
-      branches: ({ types }) => [{ each: `unnest(${types}) b (type)`, condition: 'i.type = b.type' }],
+      branches: ({ types }) => branchPerValue(types, 7, (type) => `i.type = ${type}`),
     },
     external_id: {
       key: 'i.happened_at',
       keyType: 'timestamptz',
-      branches: ({ external_id }) => [{ condition: `i.external_id = ${external_id}` }],
+      branches: ({ external_id }) => [`i.external_id = ${external_id}`],
     },
   },
   matches: ({ types, external_id }) => `i.type = ANY (${types}) AND ${isExternalId('i', external_id)}`,
   joins: () => joinDisplayType,
-  element: ({ zone }) =>
+  element: (input) =>
     jsonObjectText({
-      ...elementFields(zone),
+      ...elementFields(input.zone),
       when_utc: jsonUnescaped(isoTime('i.happened_at')),
-      ...companyFields('i'),
+      ...companyFields('i', input),
     }),
 });

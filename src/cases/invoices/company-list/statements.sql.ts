@@ -1,6 +1,6 @@
 import { isoTime, jsonObjectText, jsonRaw, jsonUnescaped, wallTime } from '../../../kernel/sql/json.ts';
 import { read } from '../../../kernel/sql/statement.ts';
-import { companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
+import { branchPerValue, companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
 import {
   elementFields,
   INVOICE_BYTES,
@@ -20,9 +20,8 @@ const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
 /** `today` is the start of the day in the company's zone. */
 const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND v.date_due < ${today})`;
 
-const ofStatuses = ({ statuses }: { statuses: string }) => [
-  { each: `unnest(${statuses}) b (status)`, condition: `${status} = b.status` },
-];
+const ofStatuses = ({ statuses }: { statuses: string }) =>
+  branchPerValue(statuses, 4, (value) => `${status} = ${value}`);
 
 export const companyInvoices = companyLists('invoices', {
   table: 'invoices',
@@ -44,22 +43,22 @@ export const companyInvoices = companyLists('invoices', {
     external_id: {
       key: 'v.date_due',
       keyType: 'timestamptz',
-      branches: ({ external_id }) => [{ condition: `v.external_id = ${external_id}` }],
+      branches: ({ external_id }) => [`v.external_id = ${external_id}`],
     },
   },
   matches: ({ statuses, due_from, due_to, external_id }) =>
     `${isExternalId('v', external_id)} AND ${status} = ANY (${statuses}) AND v.date_due >= ${due_from} AND v.date_due < ${due_to}`,
   joins: ({ show_items, show_cancelled_items }) =>
     `CROSS JOIN ${lateralStatus} CROSS JOIN ${lateralItems(show_cancelled_items, show_items)}`,
-  element: ({ zone, today }) =>
+  element: (input) =>
     jsonObjectText({
-      ...elementFields(wallTime('v.date_created', zone)),
+      ...elementFields(wallTime('v.date_created', input.zone)),
       ...sentFields,
       date_created_utc: jsonUnescaped(isoTime('v.date_created')),
       paid: jsonRaw('v.paid'),
       outstanding: jsonRaw(outstanding),
-      overdue: jsonRaw(isOverdue(today)),
-      ...companyFields('v'),
+      overdue: jsonRaw(isOverdue(input.today)),
+      ...companyFields('v', input),
     }),
   bytes: ({ show_items }) =>
     `${INVOICE_BYTES} + CASE WHEN ${show_items} THEN ${ITEM_BYTES} * ${itemCount('v')} ELSE 0 END`,
