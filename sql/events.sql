@@ -34,7 +34,7 @@ SELECT coalesce(max(position), 0)::text AS position FROM events
     SELECT coalesce(x.key, y.key)
       FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
      WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END, 'before', a.before, 'after', a.after)::text AS json
-    FROM (SELECT max(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+    FROM (SELECT max(s.position)::text AS last_scanned, count(*)::int AS scanned, (SELECT count(*)::int FROM sized) AS matching
             FROM scanned s) s
     LEFT JOIN (sized m JOIN events e ON e.company_id = $1::uuid AND e.position = m.position
   LEFT JOIN LATERAL (
@@ -128,7 +128,7 @@ SELECT min(y.paid_at)
     SELECT coalesce(x.key, y.key)
       FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
      WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END, 'before', a.before, 'after', a.after)::text AS json
-    FROM (SELECT max(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+    FROM (SELECT max(s.position)::text AS last_scanned, count(*)::int AS scanned, (SELECT count(*)::int FROM sized) AS matching
             FROM scanned s) s
     LEFT JOIN (sized m JOIN events e ON e.company_id = $1::uuid AND e.position = m.position
   LEFT JOIN LATERAL (
@@ -222,7 +222,7 @@ SELECT min(y.paid_at)
     SELECT coalesce(x.key, y.key)
       FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
      WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END, 'before', a.before, 'after', a.after)::text AS json
-    FROM (SELECT min(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+    FROM (SELECT min(s.position)::text AS last_scanned, count(*)::int AS scanned, (SELECT count(*)::int FROM sized) AS matching
             FROM scanned s) s
     LEFT JOIN (sized m JOIN events e ON e.company_id = $1::uuid AND e.position = m.position
   LEFT JOIN LATERAL (
@@ -317,7 +317,7 @@ SELECT min(y.paid_at)
     SELECT coalesce(x.key, y.key)
       FROM json_each_text(a.before) x FULL JOIN json_each_text(a.after) y ON y.key = x.key
      WHERE x.value IS DISTINCT FROM y.value ORDER BY 1) END, 'before', a.before, 'after', a.after)::text AS json
-    FROM (SELECT max(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+    FROM (SELECT max(s.position)::text AS last_scanned, count(*)::int AS scanned, (SELECT count(*)::int FROM sized) AS matching
             FROM scanned s) s
     LEFT JOIN (sized m JOIN events e ON e.company_id = $1::uuid AND e.position = m.position
   LEFT JOIN LATERAL (

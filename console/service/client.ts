@@ -32,10 +32,11 @@ export const service = createClient({
     }
     isOffline.value = false;
     if (response.status === 401) hasSessionEnded.value = true;
+    if (response.status === 403 && (await response.clone().text()).includes('"recent_sign_in_required"')) {
+      needsRecentSignIn.value = true;
+    }
     if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
-    const text = await response.text();
-    if (response.status === 403 && text.includes('"recent_sign_in_required"')) needsRecentSignIn.value = true;
-    return new Response(exactDecimals(text), response);
+    return new Response(exactDecimals(await response.text()), response);
   },
 });
 

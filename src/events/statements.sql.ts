@@ -38,7 +38,7 @@ export const findEvent = read('events.find', {
 });
 
 // A page of rare types could scan the whole log, so a statement scans no more events than this.
-const MAX_SCANNED_EVENTS = 10_000;
+export const MAX_SCANNED_EVENTS = 10_000;
 // An invoice may have thousands of items, so a page ends after this many stored bytes of snapshots.
 const MAX_SNAPSHOT_BYTES = 2_000_000;
 const ESTIMATED_ROW_BYTES = 500;
@@ -79,7 +79,7 @@ export function eventStatements(auditLogs: readonly AuditLog[]) {
                 + coalesce(pg_column_size(e.before), 0) AS bytes) w
     )
     SELECT s.*, e.position::text, ${projection.json}::text AS json
-      FROM (SELECT ${last}(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+      FROM (SELECT ${last}(s.position)::text AS last_scanned, count(*)::int AS scanned, (SELECT count(*)::int FROM sized) AS matching
               FROM scanned s) s
       LEFT JOIN (sized m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
                  ${projection.joins})

@@ -136,7 +136,7 @@ async function readEvents(
   const page = { company_id: company.id, after: from.toString(), bound: bound.toString(), limit, types };
   const rows = await db.queryRows<EventRow>(list(page));
   const found = rows.filter((row): row is FoundEvent => row.position !== null);
-  const { last_scanned = null, matching = 0 } = rows[0] ?? {};
+  const { last_scanned = null, scanned = 0, matching = 0 } = rows[0] ?? {};
   // A page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
   const isCut = found.length === limit || found.length < matching;
   const next = BigInt((isCut ? found.at(-1)?.position : last_scanned) ?? from);
@@ -144,8 +144,7 @@ async function readEvents(
     json: `[${found.map(({ position, json }) => eventJson(company.eventKey, position, json)).join(', ')}]`,
     next: eventId(company.eventKey, next),
     count: found.length,
-    // Without types, a page that is not full has scanned the rest of the log.
-    isLast: !isCut && (types === null || last_scanned === null),
+    isLast: !isCut && scanned < (types === null ? limit : sql.MAX_SCANNED_EVENTS),
   };
 }
 
@@ -156,8 +155,8 @@ async function lastPosition(db: Executor, companyId: string, bound: bigint): Pro
   return BigInt(row?.position ?? 0);
 }
 
-/** The last position that was scanned, and how many of the scanned events have a requested type. */
-type ScanResult = { last_scanned: string | null; matching: number };
+/** The last position that was scanned, how many events were, and how many of them have a requested type. */
+type ScanResult = { last_scanned: string | null; scanned: number; matching: number };
 type FoundEvent = ScanResult & { position: string; json: string };
 type EventRow = FoundEvent | (ScanResult & { position: null; json: null });
 

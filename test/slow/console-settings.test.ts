@@ -171,8 +171,7 @@ test('a user is invited, gets another role, is disabled and enabled; the last ow
   await page.getByRole('cell', { name: 'Reader' }).waitFor();
   await page.getByRole('link', { name: 'Bea Books' }).click();
   await button(page, 'Disable').click();
-  await button(page, 'Enable').waitFor();
-  await undo(page, 'Disabled.');
+  await button(page, 'Enable').click();
   await button(page, 'Disable').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'The owner' }).click();
@@ -202,11 +201,12 @@ test('kinds are added, renamed, deleted and brought back; a tag is written as pe
   await page.getByRole('link', { name: 'Deleted ones' }).click();
   await page.getByRole('link', { name: 'Wills' }).waitFor();
   await page.getByRole('link', { name: 'Add a tag' }).click();
-  await panel(page).getByLabel('Tag').fill('VIP client');
+  await panel(page).getByLabel('Tag').fill('Night caller');
   await button(page, 'Save').click();
-  await button(page, 'Delete the tag vip-client').click();
+  await panel(page).waitFor({ state: 'detached' });
+  await button(page, 'Delete the tag night-caller').click();
   await undo(page, 'Deleted.');
-  await button(page, 'Delete the tag vip-client').waitFor();
+  await button(page, 'Delete the tag night-caller').waitFor();
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -218,7 +218,7 @@ test('an adviser gets a video account; its secret is in no draft', { skip }, asy
   });
   const page = await openConsole(company, `/settings/advisers?open=adviser/${adviser.id}`);
   await button(page, 'Use Jitsi').click();
-  await undo(page, 'Connected.');
+  await button(page, 'Disconnect').click();
   await button(page, 'Use Jitsi').waitFor();
   await page.getByRole('link', { name: 'Connect Zoom' }).click();
   await page.getByLabel('Client secret').fill('very-secret');
@@ -271,7 +271,9 @@ test('an endpoint is added, its deliveries show every attempt, and an event is s
   await page.getByRole('heading', { name: 'The new secret of the endpoint' }).waitFor();
   await button(page, 'I have kept it').click();
   await button(page, 'Disable').click();
-  await undo(page, 'Disabled.');
+  await button(page, 'Resume').click();
+  await button(page, 'Resume').last().click();
+  await button(page, 'Disable').waitFor();
   assertNoComplaints(page, 400);
   await page.context().close();
 });
@@ -290,6 +292,7 @@ test('the event log begins with the newest change, filters by record, and shows 
   assert.deepEqual(shown, ['Case kind: updated', 'Case kind: created']);
   await page.getByRole('link', { name: 'Case kind: updated' }).click();
   const row = panel(page).getByRole('row', { name: 'Name' });
+  await row.waitFor();
   assert.deepEqual(await row.getByRole('cell').allTextContents(), ['Will', 'Wills']);
   assertNoComplaints(page);
   await page.context().close();
@@ -363,6 +366,11 @@ const PANELS = [
   'messages/reminder?open=test',
 ];
 
+const VIEWS = [
+  ['light', 1280],
+  ['dark', 320],
+] as const;
+
 test('every page of the settings is accessible in both themes and every width, and its panels too', {
   skip,
 }, async () => {
@@ -373,27 +381,25 @@ test('every page of the settings is accessible in both themes and every width, a
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
   };
-  const checkAt = async (place: string, widths: readonly number[]) => {
-    for (const [i, theme] of (['light', 'dark'] as const).entries()) {
-      await page.emulateMedia({ colorScheme: theme });
-      for (const width of widths.length > 1 ? widths : [i === 0 ? 1280 : 320]) {
-        await page.setViewportSize({ width, height: 900 });
-        await assertFits(page, `${place} ${theme} ${width} px`);
-        await assertAccessible(page, `${place} ${theme} ${width} px`);
-      }
+  const checkAt = async (place: string, views: readonly (readonly ['light' | 'dark', number])[]) => {
+    for (const [colorScheme, width] of views) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await assertFits(page, `${place} ${colorScheme} ${width} px`);
+      await assertAccessible(page, `${place} ${colorScheme} ${width} px`);
     }
   };
   for (const address of [...PAGES, 'events']) {
     await visit(address);
-    await checkAt(address, [1280, 768, 320]);
+    await checkAt(address, [...VIEWS, ['dark', 768]]);
   }
   for (const address of PANELS) {
     await visit(address);
     await page.locator('dialog').waitFor();
-    await checkAt(address, []);
+    await checkAt(address, VIEWS);
   }
   await openOneEvent(page);
-  await checkAt('an event', []);
+  await checkAt('an event', VIEWS);
   assertNoComplaints(page);
   await page.context().close();
 });

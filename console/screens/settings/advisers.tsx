@@ -101,7 +101,6 @@ function VideoAccount({ record: adviser }: { record: Adviser }) {
                       label: text.advisers.connectJitsi,
                       run: connectJitsi,
                       done: text.advisers.connected,
-                      undo: disconnect,
                     },
                   ]
                 : []),
@@ -111,7 +110,6 @@ function VideoAccount({ record: adviser }: { record: Adviser }) {
                       label: text.advisers.disconnect,
                       run: disconnect,
                       done: text.advisers.disconnected,
-                      undo: connectJitsi,
                     },
                   ]
                 : []),

@@ -170,7 +170,7 @@ const CLIENTS: RecordKind<ApiClient> = {
             { label: text.clients.rotate, question: text.clients.rotateQuestion, run: rotate },
             disabled_at
               ? { label: text.enable, run: enable, done: text.enabled }
-              : { label: text.disable, isDanger: true, run: disable, done: text.disabled, undo: enable },
+              : { label: text.disable, isDanger: true, run: disable, done: text.disabled },
           ]}
         />
       </section>

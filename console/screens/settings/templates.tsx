@@ -72,8 +72,6 @@ export function Template({ params: { message = '' } }: { params: Readonly<Record
     async (signal) => (await service.getMessageTemplate({ message: message as Message, signal })).data,
     isOfTemplates,
   );
-  // After a reset the form begins again with the default texts.
-  const [round, setRound] = useState(0);
   if (!isKnown) return <EmptyState title={text.templates.unknown} />;
   return (
     <>
@@ -83,16 +81,7 @@ export function Template({ params: { message = '' } }: { params: Readonly<Record
       <h1>{text.templates.messages[message as Message]}</h1>
       <p class="quiet">{text.templates.occasions[message as Message]}</p>
       <Loaded of={found} lines={10}>
-        {(template) => (
-          <Editor
-            key={`${round}`}
-            template={template}
-            onReset={() => {
-              found.reload();
-              setRound(round + 1);
-            }}
-          />
-        )}
+        {(template) => <Editor template={template} />}
       </Loaded>
     </>
   );
@@ -104,7 +93,7 @@ const toValues = (template: Record<(typeof TEXTS)[number], string>): Values =>
 /** A text that equals the default counts as the default. An empty one becomes it. */
 const toBody = (values: Values) => Object.fromEntries(TEXTS.map((name) => [name, String(values[name]).trim() || null]));
 
-function Editor({ template, onReset }: { template: MessageTemplate; onReset: () => void }) {
+function Editor({ template }: { template: MessageTemplate }) {
   const { message, own, updated_at } = template;
   const form = useForm({
     draft: `template/${message}`,
@@ -123,8 +112,8 @@ function Editor({ template, onReset }: { template: MessageTemplate; onReset: () 
     form.values.value = toValues(data);
   };
   const restore = async () => {
-    await service.updateMessageTemplate({ message, body: toBody(toValues(template)) });
-    onReset();
+    const { data } = await service.updateMessageTemplate({ message, body: toBody(toValues(template)) });
+    form.values.value = toValues(data);
   };
   return (
     <div class="template">

@@ -114,7 +114,7 @@ function UserActions({ record: { id: userId, state, name } }: { record: User }) 
             : []),
           state === 'disabled'
             ? { label: text.enable, run: enable, done: text.enabled }
-            : { label: text.disable, isDanger: true, run: disable, done: text.disabled, undo: enable },
+            : { label: text.disable, isDanger: true, run: disable, done: text.disabled },
         ]}
       />
       {isSelf && <p class="quiet">{text.users.isSelf}</p>}

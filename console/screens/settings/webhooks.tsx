@@ -93,8 +93,7 @@ export const Webhooks = () => (
 
 function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose: () => void }) {
   const { id: endpointId, url, state, state_reason, previous_secret_until } = record;
-  const setState = (next: 'active' | 'disabled') =>
-    service.updateWebhookEndpoint({ endpointId, body: { state: next } });
+  const disable = () => service.updateWebhookEndpoint({ endpointId, body: { state: 'disabled' } });
   const remove = async () => {
     await service.removeWebhookEndpoint({ endpointId });
     onClose();
@@ -127,9 +126,8 @@ function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose
             ? [
                 {
                   label: text.disable,
-                  run: () => setState('disabled'),
+                  run: disable,
                   done: text.disabled,
-                  undo: () => setState('active'),
                 },
               ]
             : [
