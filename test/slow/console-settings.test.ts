@@ -13,6 +13,7 @@ import {
   site,
   skip,
 } from '../harness/console.ts';
+import { caller } from '../harness/http.ts';
 import { newSession, SESSION_COOKIE, signIn } from '../harness/people.ts';
 import { openReceiver } from '../harness/receiver.ts';
 import { webhookWorker } from '../harness/webhook-worker.ts';
@@ -117,7 +118,7 @@ test('a key is shown once, closing it without a copy warns, and revoking it asks
   await page.getByText('This cannot be undone.').waitFor();
   await button(page, 'Revoke the key').last().click();
   await page.getByText('The key is revoked.').waitFor();
-  await page.getByRole('cell', { name: 'Revoked' }).waitFor();
+  await page.getByRole('cell', { name: 'Revoked', exact: true }).waitFor();
   assertNoComplaints(page, 400);
   await page.context().close();
 });
@@ -132,10 +133,11 @@ test('ending a client names what it had created and still works, and ends that t
   const secret = (await page.locator('.secrets code').last().textContent()) ?? '';
   const clientId = (await page.locator('.secrets code').first().textContent()) ?? '';
   await button(page, 'I have kept it').click();
-  const token = await company.post('/oauth/token', {
+  const program = caller(app.baseUrl);
+  const token = await program.post('/oauth/token', {
     ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: secret },
   });
-  const made = await company.post(
+  const made = await program.post(
     '/manage/keys',
     { name: 'Made by it', scopes: ['manage'] },
     { authorization: `Bearer ${token.body.access_token}` },
