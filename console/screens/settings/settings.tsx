@@ -74,7 +74,15 @@ function Frame({ children }: { children: ComponentChildren }) {
     <div class="settings">
       <nav aria-label={text.title}>
         {PAGES.filter(isAllowed).map(({ path, title }) => (
-          <a key={path} href={to(`settings/${path}`)} aria-current={path === current ? 'page' : undefined}>
+          <a
+            key={path}
+            href={to(`settings/${path}`)}
+            aria-current={path === current ? 'page' : undefined}
+            ref={(link) => {
+              // On a narrow screen the list scrolls sideways.
+              if (path === current) link?.parentElement?.scrollTo({ left: link.offsetLeft - link.offsetWidth });
+            }}
+          >
             {title}
           </a>
         ))}
