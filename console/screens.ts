@@ -5,6 +5,7 @@ import { DiaryScreen } from './screens/diary/diary.tsx';
 import { InvoicesScreen } from './screens/invoices/invoices.tsx';
 import { MessagesScreen } from './screens/messages/messages.tsx';
 import { SearchScreen } from './screens/search/search.tsx';
+import { SETTINGS_SCREENS } from './screens/settings/settings.tsx';
 import { TodayScreen } from './screens/today.tsx';
 import type { Scope } from './service/session.ts';
 
@@ -52,6 +53,7 @@ export const SCREENS: readonly Screen[] = [
     Component: MessagesScreen,
   },
   { path: 'search', title: 'Search', scopes: [], Component: SearchScreen },
+  ...SETTINGS_SCREENS,
 ];
 
 /** Returns the screen of a path and the parameters in it. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { pino } from 'pino';
 import { indexChanges } from '../../src/search/indexer.ts';
 import type { TestCompany } from '../harness/app.ts';
 import {
@@ -50,7 +51,7 @@ const hasFocus = (page: ConsolePage, id: string) => page.locator(`[data-appointm
 
 test('a time is chosen, a client found and the appointment booked by keyboard alone', { skip }, async () => {
   const company = await app.company();
-  await indexChanges({ db: app.db });
+  await indexChanges({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
   const page = await openConsole(company, '/diary?view=week');
   await page.getByText('No appointments', { exact: true }).first().waitFor();
   await press(page, 's', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'Shift+ArrowUp');
