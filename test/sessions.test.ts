@@ -128,6 +128,24 @@ test('a session ends after some hours, however busy it is', async () => {
   assertProblem(await person.get('/session'), 401, 'invalid_token');
 });
 
+for (const [limit, setting, lower, higher] of [
+  ['idle time', 'session_idle_minutes', 10, 120],
+  ['length', 'session_hours', 1, 24],
+] as const) {
+  test(`a session that has ended stays ended when the company raises the ${limit}`, async () => {
+    const firm = await app.company();
+    await ok(firm.patch('/manage/company', { session_idle_minutes: 120, [setting]: lower }));
+    const ended = await signIn(app, firm);
+    app.clock.advance({ minutes: 61 });
+    const working = await signIn(app, firm);
+    assertProblem(await ended.get('/session'), 401, 'invalid_token');
+    await ok(firm.patch('/manage/company', { [setting]: higher }));
+    app.clock.advance(CACHE);
+    assertProblem(await ended.get('/session'), 401, 'invalid_token');
+    await ok(working.get('/session'));
+  });
+}
+
 test('the settings of sessions have bounds', async () => {
   for (const body of [
     { session_idle_minutes: 4 },
