@@ -6,7 +6,6 @@ import { newId } from '../../../kernel/ids.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
 import type { CompanyContext } from '../../admin-context.ts';
-import { withCredentialLock } from '../credential-lock.ts';
 import { secretHash } from '../secrets.ts';
 import { endAllSessions } from '../sessions/verbs.ts';
 import * as sql from './statements.sql.ts';
@@ -64,32 +63,17 @@ async function insertLink({ db, company, clock }: CompanyContext, { userId, kind
   if (inserted.length === 0) throw invalidState('state', 'the user is disabled: enable the user first');
 }
 
-/** Invites a user again, because the first link has expired or was lost. */
-export const inviteAgain = (context: CompanyContext, userId: string, delivery: Delivery, state: string) =>
-  withCredentialLock(context, async (locked) => {
-    if (state !== 'invited') {
-      throw invalidState('state', 'the user can sign in already: reset the factors if they are lost');
-    }
-    return inviteUser(locked, userId, delivery);
-  });
-
 /**
- * Removes all ways to sign in of a user who has lost them, ends the sessions, and invites the user again. Nobody else
- * learns or chooses a password.
+ * Removes all ways to sign in of a user who is not disabled, and the links. Nobody else learns or chooses a password.
+ * Must run under the lock of the company's credentials; the caller ends the sessions afterwards.
  */
-export const resetFactors = (
-  context: CompanyContext,
-  userId: string,
-  delivery: Delivery,
-): Promise<string | undefined> =>
-  withCredentialLock(context, async (locked) => {
-    const { db, company, clock } = locked;
-    const reset = await db.queryRows(
-      sql.resetFactors({ company_id: company.id, id: userId, now: toSql(clock()), origin: auditOrigin(context) }),
-    );
-    if (reset.length === 0) throw notFound('user that is not disabled');
-    return inviteUser(locked, userId, delivery);
-  });
+export async function resetFactors(locked: CompanyContext, userId: string): Promise<void> {
+  const { db, company, clock } = locked;
+  const reset = await db.queryRows(
+    sql.resetFactors({ company_id: company.id, id: userId, now: toSql(clock()), origin: auditOrigin(locked) }),
+  );
+  if (reset.length === 0) throw notFound('user that is not disabled');
+}
 
 /** A link that signs in without any factor, once, on the machine itself: for the demonstration company. */
 export async function createLocalLink(context: CompanyContext, userId: string): Promise<string> {
