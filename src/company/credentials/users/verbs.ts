@@ -15,7 +15,7 @@ import { readListPage } from '../../list.ts';
 import { withCredentialLock } from '../credential-lock.ts';
 import type { EndCredentialQuery } from '../descendants.schema.ts';
 import { readKindsToEnd, withDescendants } from '../descendants.ts';
-import { type Delivery, inviteUser, resetFactors } from '../links/verbs.ts';
+import { assertFewInvitations, type Delivery, inviteUser, resetFactors } from '../links/verbs.ts';
 import { endAllSessions } from '../sessions/verbs.ts';
 import { type Role, scopesOfRole } from './roles.ts';
 import type { CreateUserBody, UserBody } from './schema.ts';
@@ -46,6 +46,7 @@ export async function createUser(
     await explainFaults(locked, form, { email: body.email, adviser_id: body.adviser_id });
     form.check();
     await assertBelowLimit(locked.db, sql.userLimit, { company_id: company.id });
+    if (delivery === 'mail') await assertFewInvitations(locked);
     const record = await locked.db.queryJson(
       sql.insertUser({
         ...change(locked, id),
