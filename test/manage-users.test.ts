@@ -200,3 +200,21 @@ test('nobody else resets the ways to sign in of the last owner who can sign in',
   await ok(owner.get('/session'));
   await ok(owner.post(path));
 });
+
+test('a caller with `users` alone neither ends nor sees keys, clients and endpoints of the user it ends', async () => {
+  const company = await app.company();
+  await signIn(app, company);
+  const owner = await signIn(app, company);
+  await ok(owner.post('/manage/keys', { name: 'secret project', scopes: ['manage'] }));
+  const invited = await ok(owner.post('/manage/users', body()));
+  const caller = await company.withScopes('users');
+  const path = `/manage/users/${owner.userId}/disable`;
+  for (const kind of ['endpoints', 'keys', 'clients']) {
+    assertRefused(await caller.post(`${path}?also=${kind}`), { also: 'not_allowed' }, kind);
+  }
+  const { still_working: working } = await ok(caller.post(path));
+  assert.deepEqual(
+    working.map(({ id }: { id: string }) => id),
+    [invited.id],
+  );
+});
