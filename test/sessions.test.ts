@@ -84,6 +84,7 @@ test('the cookie counts only if the request comes to a loopback name', async () 
   const person = await signIn(app, company);
   assertProblem(await person.get(list, { host: 'records.example' }), 401, 'invalid_token');
   await ok(person.get(list, { host: 'localhost:8080' }));
+  assertProblem(await person.get(list, { host: 'localhost:99999' }), 401, 'invalid_token');
 });
 
 test('a session that only sets up factors may read itself and end, and nothing else', async () => {
@@ -248,6 +249,9 @@ test('keys, users, webhooks and the settings of sessions need a sign-in during t
     ['POST', '/webhooks/endpoints', { url: 'https://company.example/', types: ['*'] }],
     ['PATCH', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000', { url: 'https://company.example/' }],
     ['POST', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/rotate'],
+    ['POST', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/resume'],
+    ['POST', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/replay'],
+    ['POST', `/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/deliveries/${key.id}/replay`],
     ['PUT', '/manage/advisers/0198c0de-0000-7000-8000-000000000000/video-account', { provider: 'zoom' }],
     ['PATCH', '/manage/company', { session_idle_minutes: 120 }],
     ['PATCH', '/manage/company', { name: 'Smith', session_hours: 24 }],
