@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { purgeSessions } from '../src/company/credentials/sessions/verbs.ts';
 import { startApp } from './harness/app.ts';
 import { assertProblem, ok } from './harness/assert.ts';
 import { caller } from './harness/http.ts';
@@ -293,6 +294,17 @@ test('sessions that have become idle do not count for the ten', async () => {
   for (let i = 0; i < 9; i++) await newSession(app, company, person);
   app.clock.advance(CACHE);
   await ok(person.get('/session'));
+});
+
+test('the worker deletes sessions after 30 days, when their browsers are no longer known', async () => {
+  const firm = await app.company();
+  const old = await signIn(app, firm);
+  app.clock.advance({ hours: 24 });
+  const later = await newSession(app, firm, old);
+  app.clock.advance({ hours: 29 * 24, seconds: 1 });
+  await purgeSessions(app.db, app.clock.read);
+  const left = await app.sql<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1', [old.userId]);
+  assert.deepEqual(left, [{ id: later.sessionId }]);
 });
 
 test('requests that a page makes without the person do not keep the session from ending', async () => {

@@ -187,6 +187,12 @@ export const recordLastSeen = write('sessions.record_last_seen', {
       FROM used WHERE s.company_id = used.company_id AND s.id = used.id`,
 });
 
+/** Deletes sessions that are too old to make a browser known. They have ended long before. */
+export const purgeSessions = write('sessions.purge', {
+  inputs: { now: 'timestamptz' },
+  sql: (input) => `DELETE FROM sessions WHERE created_at < ${input.now} - interval '${KEPT_DAYS} days'`,
+});
+
 /** Whether the user of a session that works has signed in from this browser before. */
 export const findBrowser = read('sessions.find_browser', {
   inputs: { browser_sha256: 'bytea', company_id: 'uuid', user_id: 'uuid', now: 'timestamptz' },
