@@ -61,7 +61,7 @@ SELECT u.company_id, $1::uuid, u.id, 'recovery', u.email, $4::timestamptz, 'wait
   FROM (SELECT * FROM users u
          WHERE lower(u.email) = lower($2::text) AND u.state = 'active'
            AND ($3::uuid IS NULL OR u.company_id = $3::uuid)
-         ORDER BY u.activated_at, u.id LIMIT 1) u
+         ORDER BY greatest(u.activated_at, (SELECT c.imported_at FROM companies c WHERE c.id = u.company_id)), u.id LIMIT 1) u
  WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > $5::timestamptz)
                < CASE WHEN count(*) < 12 THEN 3 ELSE 1 END
           FROM user_links l

@@ -1,6 +1,7 @@
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../../kernel/sql/json.ts';
 import { read, write } from '../../../kernel/sql/statement.ts';
+import { FIRST_ACTIVE } from '../sign-in/statements.sql.ts';
 import { userAudit } from '../users/audit.sql.ts';
 
 export const KEY = ['company_id', 'id'] as const;
@@ -72,7 +73,7 @@ export const insertRecovery = write('user_links.insert_recovery', {
       FROM (SELECT * FROM users u
              WHERE lower(u.email) = lower(${input.email}) AND u.state = 'active'
                AND (${input.company_id} IS NULL OR u.company_id = ${input.company_id})
-             ORDER BY u.activated_at, u.id LIMIT 1) u
+             ORDER BY ${FIRST_ACTIVE} LIMIT 1) u
      WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > ${input.now})
                    < CASE WHEN count(*) < ${MAX_REPEATED_RECOVERIES_PER_DAY} THEN ${MAX_WORKING_RECOVERIES} ELSE 1 END
               FROM user_links l
