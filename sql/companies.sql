@@ -56,6 +56,18 @@ WITH old AS (
          updated_at = $3::timestamptz
     FROM old WHERE c.id = old.id
   RETURNING c.*
+), dead AS (
+  SELECT s.company_id, s.id
+    FROM old c JOIN c changed ON changed.id = c.id
+    JOIN sessions s ON s.company_id = c.id JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
+   WHERE (changed.session_idle_minutes > c.session_idle_minutes OR changed.session_hours > c.session_hours)
+     AND s.ended_at IS NULL AND NOT (s.ended_at IS NULL
+   AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
+   AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute'
+   AND s.created_at > $3::timestamptz - c.session_hours * interval '1 hour'
+   AND (s.purpose = 'full' OR s.created_at > $3::timestamptz - interval '1 hour')) FOR NO KEY UPDATE OF s SKIP LOCKED
+), sessions_ended AS (
+  UPDATE sessions s SET ended_at = $3::timestamptz FROM dead WHERE s.company_id = dead.company_id AND s.id = dead.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
    SELECT c.id, '00000000-0000-0000-0000-000000000000'::uuid, c.id, 'company.updated', $3::timestamptz::timestamptz, $4::json::json, (SELECT json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'phone_region', c.phone_region, 'terms', c.terms, 'payment_terms', c.payment_terms, 'reminder_lead_days', c.reminder_lead_days, 'sender_name', c.sender_name, 'sender_address', c.sender_address, 'contact_email', c.contact_email, 'client_contact_email', c.client_contact_email, 'client_contact_phone', c.client_contact_phone, 'contact_line', c.contact_line, 'message_signature', c.message_signature, 'session_idle_minutes', c.session_idle_minutes, 'session_hours', c.session_hours, 'legal_name', c.legal_name, 'address', c.address, 'company_number', c.company_number, 'tax_number', c.tax_number, 'currency', c.currency, 'created_at', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'updated_at', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) FROM old c)

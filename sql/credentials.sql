@@ -54,7 +54,8 @@ SELECT u.role
  WHERE s.company_id = $1::uuid AND s.id = $2::uuid AND s.ended_at IS NULL AND u.state <> 'disabled';
 
 -- credentials.find_active_token (reads; pool: short)
-SELECT 1
+SELECT CASE WHEN t.client_id IS NULL THEN t.scopes
+            ELSE ARRAY(SELECT s FROM unnest(t.scopes) s WHERE s = ANY (k.scopes)) END AS scopes
   FROM tokens t LEFT JOIN clients k ON k.company_id = t.company_id AND k.id = t.client_id
  WHERE t.company_id = $1::uuid AND t.id = $2::uuid AND t.revoked_at IS NULL
    AND (t.expires_at IS NULL OR t.expires_at > $3::timestamptz)

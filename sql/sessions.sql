@@ -88,6 +88,9 @@ s.created_at + CASE s.purpose WHEN 'full' THEN c.session_hours * interval '1 hou
      AND s.created_at > $3::timestamptz - c.session_hours * interval '1 hour'
      AND (s.purpose = 'full' OR s.created_at > $3::timestamptz - interval '1 hour');
 
+-- sessions.purge (writes; pool: short)
+DELETE FROM sessions WHERE created_at < $1::timestamptz - interval '30 days';
+
 -- sessions.record_last_seen (writes; pool: short)
 WITH used AS (
   SELECT s.company_id, s.id, u.last_used_at

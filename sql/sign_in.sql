@@ -10,7 +10,7 @@ SELECT e.address, u.*
       FROM users u
      WHERE lower(u.email) = e.address AND u.state = 'active' AND u.password_hash IS NOT NULL
        AND u.sealed_secret IS NOT NULL AND ($2::uuid IS NULL OR u.company_id = $2::uuid)
-     ORDER BY u.activated_at, u.id LIMIT 1) u ON true;
+     ORDER BY greatest(u.activated_at, (SELECT c.imported_at FROM companies c WHERE c.id = u.company_id)), u.id LIMIT 1) u ON true;
 
 -- sign_in.forgive_attempt (writes; pool: short)
 UPDATE sign_in_attempts a

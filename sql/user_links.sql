@@ -22,9 +22,10 @@ UPDATE user_links w SET lease_by = $2::uuid, lease_until = $3::timestamptz
   FROM chosen t WHERE w.company_id = t.company_id AND w.id = t.id
 RETURNING w.company_id, w.id;
 
--- user_links.count (reads; pool: short)
-SELECT count(*)::int AS count FROM user_links
- WHERE company_id = $1::uuid AND kind = 'invitation' AND created_at > $2::timestamptz;
+-- user_links.count_invitations (reads; pool: short)
+SELECT count(*)::int AS of_company, (count(*) FILTER (WHERE user_id = $2::uuid))::int AS of_user
+  FROM user_links
+ WHERE company_id = $1::uuid AND kind = 'invitation' AND state <> 'given' AND created_at > $3::timestamptz;
 
 -- user_links.end_restored (writes; pool: short)
 UPDATE user_links
@@ -60,10 +61,12 @@ SELECT u.company_id, $1::uuid, u.id, 'recovery', u.email, $4::timestamptz, 'wait
   FROM (SELECT * FROM users u
          WHERE lower(u.email) = lower($2::text) AND u.state = 'active'
            AND ($3::uuid IS NULL OR u.company_id = $3::uuid)
-         ORDER BY u.activated_at, u.id LIMIT 1) u
- WHERE (SELECT count(*) FROM user_links l
+         ORDER BY greatest(u.activated_at, (SELECT c.imported_at FROM companies c WHERE c.id = u.company_id)), u.id LIMIT 1) u
+ WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > $5::timestamptz)
+               < CASE WHEN count(*) < 12 THEN 3 ELSE 1 END
+          FROM user_links l
          WHERE l.company_id = u.company_id AND l.user_id = u.id AND l.kind = 'recovery'
-           AND l.created_at > $5::timestamptz - interval '1 hour') < 3
+           AND l.created_at > $5::timestamptz - interval '24 hours')
 RETURNING 1;
 
 -- user_links.next_due (reads; pool: short)

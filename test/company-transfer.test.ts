@@ -142,6 +142,9 @@ test('people of a company that was imported sign in as before: with an app, and 
   assert.equal(code, 0, err);
   const times = (app: TestApp) => app.sql('SELECT state, activated_at FROM users WHERE id = $1', [person.userId]);
   assert.deepEqual(await times(target), await times(source));
+  // The times of the file must not decide whose account an address means.
+  const here = await target.sql('SELECT 1 FROM companies WHERE id = $1 AND imported_at IS NOT NULL', [firm.companyId]);
+  assert.equal(here.length, 1);
   target.clock.advance({ minutes: 1 });
   const stranger = browserOf(target, undefined);
   const body = { email: person.email, password: PASSWORD, code: codeAt(target, person.codeSecret) };

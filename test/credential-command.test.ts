@@ -6,9 +6,10 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { COMPANY_SCOPES } from '../src/kernel/scopes.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { ok } from './harness/assert.ts';
+import { assertProblem, ok } from './harness/assert.ts';
 import { type CommandResult, commandOutput, runCommand } from './harness/command-line.ts';
 import { caller } from './harness/http.ts';
+import { signIn } from './harness/people.ts';
 import { urlOf } from './harness/service.ts';
 import { secrets } from './harness/webhook-worker.ts';
 
@@ -85,6 +86,21 @@ test('credential end ends all of it, says so, and can be repeated', async () => 
   assert.equal((await run('credential', 'end', leaked.id)).err, '0 of 4 were ended, 0 still work');
   const history = await ok(company.get(`/webhooks/endpoints/${endpoint.id}/history`));
   assert.deepEqual(history.at(-1).actor, { type: 'operator' });
+});
+
+test('credential end locks the last owner out, who has to be invited anew, and ends what that owner created', async () => {
+  const company = await app.company();
+  const owner = await signIn(app, company);
+  const key = await ok(owner.post('/manage/keys', { name: 'planted', ...FULL }));
+  assert.deepEqual(brief(await json('credential', 'end', owner.userId)), [
+    ['user', owner.userId, 'invited', true],
+    ['key', key.id, 'revoked', true],
+  ]);
+  app.clock.advance({ seconds: 3 });
+  assertProblem(await owner.get('/session'), 401, 'invalid_token');
+  assertProblem(await caller(app.baseUrl, key.key).get('/manage/keys'), 401, 'invalid_token');
+  const history = await ok(company.get(`/manage/users/${owner.userId}/history`));
+  assert.deepEqual([history.at(-1).type, history.at(-1).actor], ['user.factors_reset', { type: 'operator' }]);
 });
 
 test('a key, an access token or a client secret on standard input names its credential', async () => {

@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test';
 import pino from 'pino';
 import { buildApp } from '../src/server/app.ts';
 import { startApp, type TestCompany } from './harness/app.ts';
-import { ok, refused } from './harness/assert.ts';
+import { assertProblem, ok, refused } from './harness/assert.ts';
 import { caller } from './harness/http.ts';
 import { type Holding, overlapping } from './harness/overlap.ts';
 
@@ -125,6 +125,28 @@ test('an access token widens neither itself nor its client', async () => {
   await refused(user.patch(`${CLIENTS}/${client.id}`, { scopes: ['manage', 'invoices:write'] }), {
     'scopes[1]': 'not_allowed',
   });
+});
+
+test('a client that may do more than the caller is not enabled by the caller', async () => {
+  const company = await app.company();
+  const manager = await company.withScopes('manage');
+  const client = await make(company);
+  await ok(manager.post(`${CLIENTS}/${client.id}/disable`));
+  await refused(manager.post(`${CLIENTS}/${client.id}/enable`), { scopes: 'not_allowed' });
+  assert.notEqual((await ok(manager.get(`${CLIENTS}/${client.id}`))).disabled_at, null);
+  await ok(company.post(`${CLIENTS}/${client.id}/enable`));
+});
+
+test('an access token grants no scope that its client has just lost', async () => {
+  const company = await app.company();
+  const client = await ok(company.post(CLIENTS, { name: 'x', scopes: ['manage', 'invoices:write'] }));
+  const user = caller(app.baseUrl, await tokenOf(client));
+  await ok(user.get('/manage/keys'));
+  await ok(company.patch(`${CLIENTS}/${client.id}`, { scopes: ['manage'] }));
+  const key = { name: 'x', scopes: ['invoices:write'] };
+  assertProblem(await user.post('/manage/keys', key), 401, 'invalid_token');
+  app.clock.advance({ seconds: 3 });
+  await refused(user.post('/manage/keys', key), { 'scopes[0]': 'not_allowed' });
 });
 
 test('the secret of a client that may do more than the caller is not given to the caller', async () => {

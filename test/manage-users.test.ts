@@ -177,3 +177,44 @@ test('users are ended with what invited them only by a caller who may end users'
   assertRefused(await caller.delete(`/manage/keys/${id}?also=users`), { also: 'not_allowed' });
   await ok(caller.delete(`/manage/keys/${id}?also=endpoints,keys,clients`));
 });
+
+test('ways to sign in are reset, and invitations repeated, only by a caller who has the scopes of the role', async () => {
+  const company = await app.company();
+  await signIn(app, company);
+  const owner = await signIn(app, company);
+  const invited = await ok(company.post('/manage/users', body({ role: 'owner' })));
+  const caller = await company.withScopes('users');
+  assertRefused(await caller.post(`/manage/users/${owner.userId}/reset-factors`), { role: 'not_allowed' });
+  assertRefused(await caller.post(`/manage/users/${invited.id}/invitation`), { role: 'not_allowed' });
+  await ok(owner.get('/session'));
+  await ok(company.post(`/manage/users/${invited.id}/invitation`));
+  await ok(company.post(`/manage/users/${owner.userId}/reset-factors`));
+});
+
+test('nobody else resets the ways to sign in of the last owner who can sign in', async () => {
+  const company = await app.company();
+  const owner = await signIn(app, company);
+  await ok(company.post('/manage/users', body({ role: 'owner' })));
+  const path = `/manage/users/${owner.userId}/reset-factors`;
+  assertRefused(await company.post(path), { state: 'invalid_state' });
+  await ok(owner.get('/session'));
+  await ok(owner.post(path));
+});
+
+test('a caller with `users` alone neither ends nor sees keys, clients and endpoints of the user it ends', async () => {
+  const company = await app.company();
+  await signIn(app, company);
+  const owner = await signIn(app, company);
+  await ok(owner.post('/manage/keys', { name: 'secret project', scopes: ['manage'] }));
+  const invited = await ok(owner.post('/manage/users', body()));
+  const caller = await company.withScopes('users');
+  const path = `/manage/users/${owner.userId}/disable`;
+  for (const kind of ['endpoints', 'keys', 'clients']) {
+    assertRefused(await caller.post(`${path}?also=${kind}`), { also: 'not_allowed' }, kind);
+  }
+  const { still_working: working } = await ok(caller.post(path));
+  assert.deepEqual(
+    working.map(({ id }: { id: string }) => id),
+    [invited.id],
+  );
+});

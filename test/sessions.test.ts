@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { purgeSessions } from '../src/company/credentials/sessions/verbs.ts';
 import { startApp } from './harness/app.ts';
 import { assertProblem, ok } from './harness/assert.ts';
 import { caller } from './harness/http.ts';
@@ -84,6 +85,7 @@ test('the cookie counts only if the request comes to a loopback name', async () 
   const person = await signIn(app, company);
   assertProblem(await person.get(list, { host: 'records.example' }), 401, 'invalid_token');
   await ok(person.get(list, { host: 'localhost:8080' }));
+  assertProblem(await person.get(list, { host: 'localhost:99999' }), 401, 'invalid_token');
 });
 
 test('a session that only sets up factors may read itself and end, and nothing else', async () => {
@@ -127,6 +129,24 @@ test('a session ends after some hours, however busy it is', async () => {
   }
   assertProblem(await person.get('/session'), 401, 'invalid_token');
 });
+
+for (const [limit, setting, lower, higher] of [
+  ['idle time', 'session_idle_minutes', 10, 120],
+  ['length', 'session_hours', 1, 24],
+] as const) {
+  test(`a session that has ended stays ended when the company raises the ${limit}`, async () => {
+    const firm = await app.company();
+    await ok(firm.patch('/manage/company', { session_idle_minutes: 120, [setting]: lower }));
+    const ended = await signIn(app, firm);
+    app.clock.advance({ minutes: 61 });
+    const working = await signIn(app, firm);
+    assertProblem(await ended.get('/session'), 401, 'invalid_token');
+    await ok(firm.patch('/manage/company', { [setting]: higher }));
+    app.clock.advance(CACHE);
+    assertProblem(await ended.get('/session'), 401, 'invalid_token');
+    await ok(working.get('/session'));
+  });
+}
 
 test('the settings of sessions have bounds', async () => {
   for (const body of [
@@ -230,6 +250,9 @@ test('keys, users, webhooks and the settings of sessions need a sign-in during t
     ['POST', '/webhooks/endpoints', { url: 'https://company.example/', types: ['*'] }],
     ['PATCH', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000', { url: 'https://company.example/' }],
     ['POST', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/rotate'],
+    ['POST', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/resume'],
+    ['POST', '/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/replay'],
+    ['POST', `/webhooks/endpoints/0198c0de-0000-7000-8000-000000000000/deliveries/${key.id}/replay`],
     ['PUT', '/manage/advisers/0198c0de-0000-7000-8000-000000000000/video-account', { provider: 'zoom' }],
     ['PATCH', '/manage/company', { session_idle_minutes: 120 }],
     ['PATCH', '/manage/company', { name: 'Smith', session_hours: 24 }],
@@ -271,6 +294,17 @@ test('sessions that have become idle do not count for the ten', async () => {
   for (let i = 0; i < 9; i++) await newSession(app, company, person);
   app.clock.advance(CACHE);
   await ok(person.get('/session'));
+});
+
+test('the worker deletes sessions after 30 days, when their browsers are no longer known', async () => {
+  const firm = await app.company();
+  const old = await signIn(app, firm);
+  app.clock.advance({ hours: 24 });
+  const later = await newSession(app, firm, old);
+  app.clock.advance({ hours: 29 * 24, seconds: 1 });
+  await purgeSessions(app.db, app.clock.read);
+  const left = await app.sql<{ id: string }>('SELECT id FROM sessions WHERE user_id = $1', [old.userId]);
+  assert.deepEqual(left, [{ id: later.sessionId }]);
 });
 
 test('requests that a page makes without the person do not keep the session from ending', async () => {

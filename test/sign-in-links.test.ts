@@ -5,10 +5,11 @@ import pino from 'pino';
 import { findCompany } from '../src/company/company.ts';
 import { linkQueue } from '../src/company/credentials/links/queue.ts';
 import { createLocalLink, endRestored, purgeLinks } from '../src/company/credentials/links/verbs.ts';
+import { inviteUserAgain } from '../src/company/credentials/users/verbs.ts';
 import type { PlainMail } from '../src/kernel/plain-mail.ts';
 import { SecretBox } from '../src/kernel/secret-box.ts';
 import { startApp, type TestApp } from './harness/app.ts';
-import { assertProblem, ok } from './harness/assert.ts';
+import { assertProblem, assertRefused, ok } from './harness/assert.ts';
 import { Authenticator } from './harness/authenticator.ts';
 import { browserOf, codeAt, cookiesOf, enrolWithPassword, PASSWORD, secretOf, signIn } from './harness/people.ts';
 import { until } from './harness/until.ts';
@@ -213,7 +214,7 @@ test('a link for recovery works for 30 minutes', async () => {
   assertProblem(await use(link, { code: codeAt(app, person.codeSecret) }), 401, 'sign_in_failed');
 });
 
-test('nobody is flooded with mails: three an hour for an account, and a few requests for an address', async () => {
+test('nobody is flooded with mails: three links work concurrently, and an address makes a few requests', async () => {
   const person = await enrolWithPassword(app, company);
   for (let i = 0; i < 3; i++) await recover(person.email);
   await ok(stranger.post('/sign-in/recovery', { email: person.email }, from()));
@@ -225,6 +226,27 @@ test('nobody is flooded with mails: three an hour for an account, and a few requ
     (await sendMails()).filter(({ recipient }) => recipient === person.email),
     [],
   );
+});
+
+test('strangers who ask for links keep nobody from one: when none works, the next request brings one', async () => {
+  const person = await enrolWithPassword(app, company);
+  for (let i = 0; i < 3; i++) await recover(person.email);
+  app.clock.advance({ minutes: 31 });
+  const link = await recover(person.email);
+  await ok(use(link, { code: codeAt(app, person.codeSecret) }));
+});
+
+test('after twelve links for recovery in 24 hours one works at a time', async () => {
+  const person = await enrolWithPassword(app, company);
+  await insertLinks(company.companyId, person.userId, 'recovery', 12);
+  app.clock.advance({ minutes: 1 });
+  const link = await recover(person.email);
+  await ok(stranger.post('/sign-in/recovery', { email: person.email }, from()));
+  // Its own link is stored after those that were asked for before.
+  await recover((await enrolWithPassword(app, company)).email);
+  const links = await app.sql(`SELECT 1 FROM user_links WHERE user_id = $1 AND kind = 'recovery'`, [person.userId]);
+  assert.equal(links.length, 13);
+  await ok(use(link, { code: codeAt(app, person.codeSecret) }));
 });
 
 test('reset factors: nothing of before works, and the person chooses anew', async () => {
@@ -255,21 +277,40 @@ test('reset factors: nothing of before works, and the person chooses anew', asyn
   assert.equal(reset?.actor.id, owner.userId);
 });
 
-const insertLinks = (companyId: string, userId: string, kind: string, count: number) =>
+const insertLinks = (companyId: string, userId: string, kind: string, count: number, state = 'sent') =>
   app.sql(
     `INSERT INTO user_links (company_id, id, user_id, kind, email, expires_at, state, due_at, created_at)
-     SELECT $1, gen_random_uuid(), $2, $4, 'x', $3, 'sent', $3, $3 FROM generate_series(1, $5)`,
-    [companyId, userId, app.clock.read().toString(), kind, count],
+     SELECT $1, gen_random_uuid(), $2, $4, 'x', $3, $6, $3, $3 FROM generate_series(1, $5)`,
+    [companyId, userId, app.clock.read().toString(), kind, count, state],
   );
 
-test('a company sends at most 500 invitations in 24 hours, and links for recovery are not among them', async () => {
+test('a company mails at most 500 invitations in 24 hours; recoveries and printed links are not among them', async () => {
   const firm = await app.company();
   const user = await ok(firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' }));
   await insertLinks(firm.companyId, user.id, 'recovery', 600);
-  await insertLinks(firm.companyId, user.id, 'invitation', 498);
+  await insertLinks(firm.companyId, user.id, 'invitation', 600, 'given');
+  const others = await signIn(app, firm);
+  await insertLinks(firm.companyId, others.userId, 'invitation', 497);
   await ok(firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' }));
   const answer = await firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' });
   assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 'invalid_state']);
+  // Someone who has lost every way to sign in must not have to wait for these.
+  await ok(firm.post(`/manage/users/${user.id}/reset-factors`));
+  await ok(firm.post(`/manage/users/${user.id}/invitation`));
+});
+
+test('a user gets at most five invitations by mail in 24 hours; an operator can still print one', async () => {
+  const firm = await app.company();
+  const user = await ok(firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' }));
+  const again = () => firm.post(`/manage/users/${user.id}/invitation`);
+  for (let i = 0; i < 4; i++) await ok(again());
+  assertRefused(await again(), { body: 'invalid_state' });
+  assertRefused(await firm.post(`/manage/users/${user.id}/reset-factors`), { body: 'invalid_state' });
+  const context = { db: app.db, clock: app.clock.read, company: await findCompany(app, firm.companyId) };
+  const { secret = '' } = await inviteUserAgain(context, user.id, 'print');
+  await ok(use(secret));
+  app.clock.advance({ hours: 24 });
+  await ok(again());
 });
 
 test('a link for this machine signs in only from this machine, once', async () => {

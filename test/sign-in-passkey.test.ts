@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { startApp } from './harness/app.ts';
-import { assertProblem, ok } from './harness/assert.ts';
+import { assertProblem, assertRefused, ok } from './harness/assert.ts';
 import { Authenticator } from './harness/authenticator.ts';
 import { browserOf, cookiesOf, type Person, secretOf, signIn } from './harness/people.ts';
 
@@ -149,6 +149,22 @@ test('a forged signature, and the passkey of a disabled user, are refused alike'
     assert.deepEqual([status, body.detail], [401, answers[0]?.body.detail]);
   }
 });
+
+test('a credential whose name is shorter than WebAuthn allows is a fault of the form', async () => {
+  const person = await signIn(app, company, { purpose: 'enrolment' });
+  const response = new Authenticator({ idBytes: 15 }).register(await registerOptions(person), ORIGIN);
+  const answer = await person.post('/account/passkeys', { name: 'Phone', response });
+  assertRefused(answer, { response: 'not_allowed' });
+});
+
+for (const transports of ['internal', { 0: 'usb' }, [1, null, 'usb'], null]) {
+  test(`a passkey whose browser tells its transports as ${JSON.stringify(transports)} is added`, async () => {
+    const person = await signIn(app, company, { purpose: 'enrolment' });
+    const registered = new Authenticator().register(await registerOptions(person), ORIGIN);
+    const response = { ...registered, response: { ...registered.response, transports } };
+    await ok(person.post('/account/passkeys', { name: 'Phone', response }));
+  });
+}
 
 test('a passkey belongs to one user', async () => {
   const { device, response } = await withPasskey('full');

@@ -343,3 +343,16 @@ test('an address with accounts in two companies means the one that was active fi
   const chosen = { ...body, code: codeAt(app, second.codeSecret), company_id: other.companyId };
   assert.equal((await ok(stranger.post(PATH, chosen, from()))).user.id, second.userId);
 });
+
+test('a company that is imported takes over no address, however early its accounts were active', async () => {
+  const imported = await app.company();
+  const [there, here] = [await enrolWithPassword(app, imported), await enrolWithPassword(app, company)];
+  await app.sql('UPDATE users SET email = $2 WHERE id = $1', [there.userId, here.email]);
+  await app.sql('UPDATE companies SET imported_at = $2 WHERE id = $1', [
+    imported.companyId,
+    app.clock.read().toString(),
+  ]);
+  const body = { email: here.email, password: PASSWORD };
+  const { user } = await ok(stranger.post(PATH, { ...body, code: codeAt(app, here.codeSecret) }, from()));
+  assert.equal(user.id, here.userId);
+});

@@ -57,7 +57,7 @@ function Appointments({ today }: { today: string }) {
   const own = useAdvisers().find(({ id }) => id === adviserId)?.email;
   const found = useLoaded(
     `today/appointments/${today}/${own ?? ''}`,
-    async (signal) => {
+    async (signal, service) => {
       const window = { from: `${today} 00:00`, to: `${addDays(today, 1)} 00:00`, sort: 'start_time' as const };
       return (
         await service.listAppointments({ ...window, ...(own && { adviser_email: own }), limit: MAX_ENTRIES, signal })
@@ -126,7 +126,7 @@ function AppointmentLine({ appointment }: { appointment: CompanyAppointment }) {
 function OverdueInvoices() {
   const found = useLoaded(
     'today/invoices',
-    async (signal) => {
+    async (signal, service) => {
       const [list, sums] = await Promise.all([
         service.listInvoices({ overdue: true, sort: 'date_due', limit: MAX_ENTRIES, signal }),
         service.sumInvoices({ signal }),
@@ -181,7 +181,7 @@ function OverdueInvoices() {
 function FailedMessages() {
   const found = useLoaded(
     'today/messages',
-    async (signal) => (await service.listMessages({ state: 'failed', per_page: MAX_ENTRIES, signal })).data,
+    async (signal, service) => (await service.listMessages({ state: 'failed', per_page: MAX_ENTRIES, signal })).data,
     ofRecords('message', 'appointment'),
   );
   return (
@@ -233,7 +233,7 @@ function MessageLine({ message }: { message: CompanyMessage }) {
 function FailingWebhooks() {
   const found = useLoaded(
     'today/webhooks',
-    async (signal) =>
+    async (signal, service) =>
       (await service.listWebhookEndpoints({ per_page: 200, signal })).data.filter(({ state }) => state === 'failing'),
     ofRecords('webhook_endpoint'),
   );

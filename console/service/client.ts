@@ -38,6 +38,8 @@ const OPTIONS = { baseUrl: SERVICE_URL.href, retries: RETRIES, timeoutMs: TIMEOU
 /** The only way to the service. Amounts in its answers are text with all decimals, whatever their types say. */
 export const service = createClient({ ...OPTIONS, session: true });
 
+export type Service = typeof service;
+
 /** The same for what the page requests by itself, which does not keep the session of a person who has left. */
 export const background = createClient({ ...OPTIONS, session: 'background' });
 

@@ -1,4 +1,3 @@
-import { service } from './client.ts';
 import { ofRecords } from './following.ts';
 import { useLoaded } from './loading.ts';
 import { may } from './session.ts';
@@ -11,19 +10,19 @@ const whole = { per_page: MAX_PER_PAGE };
 export const useAdvisers = () =>
   useLoaded(
     may('cases:read', 'manage') ? 'advisers' : undefined,
-    async (signal) => (await service.listAdvisers({ ...whole, signal })).data,
+    async (signal, service) => (await service.listAdvisers({ ...whole, signal })).data,
     ofRecords('adviser'),
   ).data ?? [];
 
 export const useCaseKinds = () =>
   useLoaded(
     may('cases:read', 'manage') ? 'case-kinds' : undefined,
-    async (signal) => (await service.listCaseKinds({ ...whole, signal })).data,
+    async (signal, service) => (await service.listCaseKinds({ ...whole, signal })).data,
     ofRecords('case_kind'),
   ).data ?? [];
 
 export const useTags = () =>
-  useLoaded(may('cases:read', 'manage') ? 'tags' : undefined, async (signal) => {
+  useLoaded(may('cases:read', 'manage') ? 'tags' : undefined, async (signal, service) => {
     const [common, own] = await Promise.all([
       service.listDefaultTags({ ...whole, signal }),
       service.listCustomTags({ ...whole, signal }),

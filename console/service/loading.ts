@@ -1,5 +1,6 @@
 import type { Answer } from '@case-records/client';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { background, type Service, service } from './client.ts';
 import { type Change, onChanges } from './following.ts';
 
 /** What a screen shows of the service. While `data` is reloaded the old one stays. */
@@ -22,11 +23,12 @@ const RELOAD_DELAY_MS = 200;
 
 /**
  * Loads data when the component appears, when `key` changes, and after each change that `concerns` it, made here or by
- * a colleague. `undefined` as `key` loads nothing.
+ * a colleague. `undefined` as `key` loads nothing. What a change reloads does not keep the session of a person who has
+ * left.
  */
 export function useLoaded<T>(
   key: string | undefined,
-  load: (signal: AbortSignal) => Promise<T>,
+  load: (signal: AbortSignal, service: Service) => Promise<T>,
   concerns: (change: Change) => boolean = () => false,
 ): Loaded<T> {
   const [state, setState] = useState<{ key: string | undefined; data: T | undefined; error: unknown }>({
@@ -37,13 +39,16 @@ export function useLoaded<T>(
   const [round, setRound] = useState(0);
   const latest = useRef({ load, concerns });
   latest.current = { load, concerns };
+  const isUnasked = useRef(false);
   const reload = useCallback(() => setRound((one) => one + 1), []);
 
   // An effect after painting would send the request a frame later, on a slow computer a quarter of a second.
   useLayoutEffect(() => {
     if (key === undefined) return;
     const controller = new AbortController();
-    latest.current.load(controller.signal).then(
+    const client = isUnasked.current ? background : service;
+    isUnasked.current = false;
+    latest.current.load(controller.signal, client).then(
       (data) => {
         keep(key, data);
         if (!controller.signal.aborted) setState({ key, data, error: undefined });
@@ -62,7 +67,10 @@ export function useLoaded<T>(
     const stop = onChanges((changes) => {
       if (!changes.some((change) => latest.current.concerns(change))) return;
       clearTimeout(timer);
-      timer = setTimeout(reload, RELOAD_DELAY_MS);
+      timer = setTimeout(() => {
+        isUnasked.current = true;
+        reload();
+      }, RELOAD_DELAY_MS);
     });
     return () => {
       clearTimeout(timer);
@@ -94,19 +102,19 @@ const MAX_PAGES = 20;
 /** Loads a list page by page: the first one, and one more each time that the person asks for it. */
 export function useEntries<T>(
   key: string | undefined,
-  loadPage: (page: Page, signal: AbortSignal) => Promise<Answer<T[]>>,
+  loadPage: (page: Page, signal: AbortSignal, service: Service) => Promise<Answer<T[]>>,
   concerns?: (change: Change) => boolean,
 ): Entries<T> {
   const [asked, setAsked] = useState<{ key: string | undefined; pages: number }>({ key, pages: 1 });
   const pages = asked.key === key ? asked.pages : 1;
   const found = useLoaded(
     key,
-    async (signal) => {
+    async (signal, client) => {
       const entries: T[] = [];
       let next: Page | undefined = {};
       // A page can be empty although others follow it.
       for (let page = 0; next && (page < pages || entries.length === 0) && page < MAX_PAGES; page++) {
-        const answer: Answer<T[]> = await loadPage(next, signal);
+        const answer: Answer<T[]> = await loadPage(next, signal, client);
         entries.push(...answer.data);
         next = answer.next;
       }

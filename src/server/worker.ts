@@ -13,6 +13,7 @@ import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
 import { purgeTestMessages, testMessageQueue } from '../cases/appointments/messages/test-messages/queue.ts';
 import { linkQueue } from '../company/credentials/links/queue.ts';
 import { purgeLinks } from '../company/credentials/links/verbs.ts';
+import { purgeSessions } from '../company/credentials/sessions/verbs.ts';
 import { type Config, siteUrl } from '../config.ts';
 import { closeFullEventPartition } from '../events/partitions.ts';
 import { purgeOldEvents } from '../events/retention.ts';
@@ -112,6 +113,12 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     logger,
     failureMessage: 'failed to purge old links; retrying in an hour',
   });
+  const stopSessionRetention = periodically({
+    intervalMs: HOUR_MS,
+    work: () => purgeSessions(db, clock),
+    logger,
+    failureMessage: 'failed to purge old sessions; retrying in an hour',
+  });
   const stopKeyRetention = periodically({
     intervalMs: HOUR_MS,
     work: (signal) => purgeExpiredResponses(db, clock, signal),
@@ -127,6 +134,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     await stopWebhookRetention();
     await stopTestRetention();
     await stopLinkRetention();
+    await stopSessionRetention();
     await stopKeyRetention();
     stopClock();
     for (const sender of Object.values(senders)) sender.close();

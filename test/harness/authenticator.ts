@@ -2,13 +2,14 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 
 /** A passkey in software. It obeys the caller where a browser would refuse: any origin, any counter, no person. */
 export class Authenticator {
-  readonly id = randomBytes(32);
+  readonly id: Buffer;
   counter = 0;
   readonly #privateKey: KeyObject;
   readonly #publicKey: Buffer;
   #userHandle = '';
 
-  constructor() {
+  constructor({ idBytes = 32 } = {}) {
+    this.id = randomBytes(idBytes);
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     this.#privateKey = privateKey;
     const { x = '', y = '' } = publicKey.export({ format: 'jwk' });

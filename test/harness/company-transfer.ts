@@ -74,7 +74,15 @@ export async function fillCompany(app: TestApp, company: TestCompany): Promise<{
   return { webhookSecret: endpoint.secret };
 }
 
-const LOCAL = ['lease_by', 'lease_until', 'claim_at', 'sealed_secret', 'sealed_previous_secret', 'removal_started_at'];
+const LOCAL = [
+  'lease_by',
+  'lease_until',
+  'claim_at',
+  'sealed_secret',
+  'sealed_previous_secret',
+  'removal_started_at',
+  'imported_at',
+];
 
 /** Every row of the company as text, by table, except leases and encrypted secrets. */
 export async function rowsOf(app: TestApp, companyId: string): Promise<Record<string, string[]>> {

@@ -3,7 +3,6 @@ import { EmptyState, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Badge } from '../../components/values.tsx';
 import { withQuery } from '../../navigation/place.ts';
-import { service } from '../../service/client.ts';
 import { ofCase } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { texts } from '../../texts.ts';
@@ -47,7 +46,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export function AddressBook({ caseId }: { caseId: string }) {
   const found = useLoaded(
     `address-book/${caseId}`,
-    async (signal) => {
+    async (signal, service) => {
       const { data } = await service.getCaseAddressBook({ caseId, signal });
       const addresses = new Map(data.flatMap((item) => (item.entity_id === 'address' ? [[item.id, item.data]] : [])));
       return data.flatMap((item) =>

@@ -6,7 +6,6 @@ import { Loaded } from '../../components/states.tsx';
 import { Badge, DateTime, Money } from '../../components/values.tsx';
 import { useKeys } from '../../navigation/keys.ts';
 import { go, place, withQuery } from '../../navigation/place.ts';
-import { service } from '../../service/client.ts';
 import { ofCase } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
@@ -29,7 +28,7 @@ const ADDITIONS = [
 export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Record<string, string>> }) {
   const found = useLoaded(
     `case/${caseId}`,
-    async (signal) => (await service.readCase({ caseId, signal })).data as CaseOverview,
+    async (signal, service) => (await service.readCase({ caseId, signal })).data as CaseOverview,
     ofCase(caseId),
   );
   const additions = ADDITIONS.filter(({ scope }) => may(scope));

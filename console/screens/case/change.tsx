@@ -2,7 +2,6 @@ import type { GetEventAnswer } from '@case-records/client';
 import { Panel } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { DateTime } from '../../components/values.tsx';
-import { service } from '../../service/client.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { fieldLabel, texts } from '../../texts.ts';
 import type { PanelProps } from './case-panel.tsx';
@@ -11,7 +10,10 @@ import { text } from './texts.ts';
 
 /** One change: who made it, and every field before and after. */
 export function ChangePanel({ onClose, eventId }: Pick<PanelProps, 'onClose'> & { eventId: string }) {
-  const found = useLoaded(`change/${eventId}`, async (signal) => (await service.getEvent({ eventId, signal })).data);
+  const found = useLoaded(
+    `change/${eventId}`,
+    async (signal, service) => (await service.getEvent({ eventId, signal })).data,
+  );
   return (
     <Panel title={text.changeTitle} onClose={onClose}>
       <Loaded of={found}>{(change) => <Details change={change} />}</Loaded>

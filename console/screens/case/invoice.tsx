@@ -25,10 +25,10 @@ import { text } from './texts.ts';
 export function InvoicePanel({ overview: { id: caseId }, onClose, id }: PanelProps & { id: string }) {
   const found = useLoaded(
     `invoice/${id}`,
-    async () => {
+    async (signal, service) => {
       const [invoice, payments] = await Promise.all([
-        service.readInvoice({ caseId, invoiceId: id }),
-        service.listPayments({ caseId, invoiceId: id }),
+        service.readInvoice({ caseId, invoiceId: id, signal }),
+        service.listPayments({ caseId, invoiceId: id, signal }),
       ]);
       return { invoice: invoice.data as Invoice, payments: payments.data };
     },

@@ -6,7 +6,6 @@ import { Pager } from '../../components/pager.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { Badge, DateTime, Money } from '../../components/values.tsx';
 import { place, to, withQuery } from '../../navigation/place.ts';
-import { service } from '../../service/client.ts';
 import { ofCase } from '../../service/following.ts';
 import { useEntries } from '../../service/loading.ts';
 import { may, type Scope } from '../../service/session.ts';
@@ -30,7 +29,8 @@ export function Timeline({ caseId }: { caseId: string }) {
   const kinds = chosen.join(',');
   const entries = useEntries(
     `timeline/${caseId}?${kinds}`,
-    (page, signal) => service.readTimeline({ caseId, limit: PAGE_SIZE, ...(kinds && { kinds }), ...page, signal }),
+    (page, signal, service) =>
+      service.readTimeline({ caseId, limit: PAGE_SIZE, ...(kinds && { kinds }), ...page, signal }),
     ofCase(caseId),
   );
   const toggled = (kind: string) => (chosen.includes(kind) ? chosen.filter((one) => one !== kind) : [...chosen, kind]);

@@ -8,7 +8,6 @@ import { type Column, Table } from '../../components/table.tsx';
 import { Badge, DateTime, type Tone } from '../../components/values.tsx';
 import { useKeys } from '../../navigation/keys.ts';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
-import { service } from '../../service/client.ts';
 import { useAdvisers, useCaseKinds } from '../../service/company-data.ts';
 import { ofRecords } from '../../service/following.ts';
 import { useEntries } from '../../service/loading.ts';
@@ -43,7 +42,7 @@ export function CasesScreen() {
   const cases = useEntries(
     `cases?${JSON.stringify({ search, ...filters })}`,
     // A search takes the words of customers too, and no other filter.
-    (page, signal) =>
+    (page, signal, service) =>
       search
         ? service.listCases({ per_page: PAGE_SIZE, search, ...page, signal })
         : service.findCases({ limit: PAGE_SIZE, ...filters, ...page, signal }),

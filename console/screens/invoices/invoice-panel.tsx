@@ -27,7 +27,7 @@ export function InvoicePanel({ caseId, invoiceId, onClose }: PanelProps) {
   const target = { caseId, invoiceId };
   const found = useLoaded(
     `invoices/${caseId}/${invoiceId}`,
-    async (signal) => {
+    async (signal, service) => {
       const [invoice, payments] = await Promise.all([
         service.readInvoice({ ...target, signal }),
         service.listPayments({ ...target, signal }),

@@ -6,7 +6,6 @@ import { type Column, Table } from '../../components/table.tsx';
 import { Badge, DateTime, Money } from '../../components/values.tsx';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { useRowKeys } from '../../navigation/row-keys.ts';
-import { service } from '../../service/client.ts';
 import { ofRecords } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
@@ -29,7 +28,7 @@ export function InvoicesScreen() {
   const cursor = query.get('cursor') ?? '';
   const list = useLoaded(
     `invoices?${JSON.stringify(request)}&${cursor}`,
-    async (signal) => {
+    async (signal, service) => {
       let next: Record<string, string> | undefined = cursor ? { cursor } : {};
       let invoices: CompanyInvoice[] = [];
       for (let page = 0; next && invoices.length === 0 && page < MAX_EMPTY_PAGES; page++) {
@@ -110,7 +109,7 @@ function OpenPanel() {
 function Sums({ due }: { due: { due_from?: string; due_to?: string } }) {
   const { data: sums, error } = useLoaded(
     `invoices/sums?${JSON.stringify(due)}`,
-    async (signal) => (await service.sumInvoices({ ...due, signal })).data,
+    async (signal, service) => (await service.sumInvoices({ ...due, signal })).data,
     ofRecords('invoice', 'payment'),
   );
   return (

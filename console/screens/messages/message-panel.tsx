@@ -7,7 +7,7 @@ import { toast } from '../../components/toast.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { to } from '../../navigation/place.ts';
 import { useAction } from '../../service/action.ts';
-import { service } from '../../service/client.ts';
+import { type Service, service } from '../../service/client.ts';
 import { announce, ofCase } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { company, may } from '../../service/session.ts';
@@ -27,7 +27,7 @@ type PanelProps = {
 export function MessagePanel({ caseId, appointmentId, messageId, listed, onClose }: PanelProps) {
   const found = useLoaded(
     `message/${caseId}/${appointmentId}`,
-    (signal) => loadBackground(caseId, appointmentId, signal),
+    (signal, service) => loadBackground(service, { caseId, appointmentID: appointmentId, signal }),
     ofCase(caseId),
   );
   const message = found.data?.background?.messages.find(({ id }) => id === messageId) ?? listed;
@@ -57,11 +57,9 @@ export function MessagePanel({ caseId, appointmentId, messageId, listed, onClose
 }
 
 async function loadBackground(
-  caseId: string,
-  appointmentID: string,
-  signal: AbortSignal,
+  service: Service,
+  target: { caseId: string; appointmentID: string; signal: AbortSignal },
 ): Promise<{ background: Background | undefined }> {
-  const target = { caseId, appointmentID, signal };
   try {
     const [appointment, messages] = await Promise.all([
       service.readAppointment(target),

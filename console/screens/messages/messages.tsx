@@ -6,7 +6,6 @@ import { type Column, Table } from '../../components/table.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { useRowKeys } from '../../navigation/row-keys.ts';
-import { service } from '../../service/client.ts';
 import { ofRecords } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
@@ -28,7 +27,7 @@ export function MessagesScreen() {
   const page = Math.max(Number.parseInt(query.get('page') ?? '1', 10) || 1, 1);
   const list = useLoaded(
     `messages?${shown}&${page}`,
-    async (signal) => {
+    async (signal, service) => {
       const state = shown === 'all' ? {} : { state: shown };
       const { data, total = 0 } = await service.listMessages({ ...state, page, per_page: PAGE_SIZE, signal });
       return { messages: data, total };

@@ -7,7 +7,6 @@ import { DateTime } from '../../components/values.tsx';
 import { HIT_ICONS, hitAddress, MAX_QUERY_LENGTH } from '../../navigation/palette.tsx';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { useRowKeys } from '../../navigation/row-keys.ts';
-import { service } from '../../service/client.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may, type Scope } from '../../service/session.ts';
 import { fieldLabel } from '../../texts.ts';
@@ -31,7 +30,7 @@ export function SearchScreen() {
   const q = query.get('q')?.trim().slice(0, MAX_QUERY_LENGTH) ?? '';
   const kinds = (Object.keys(KINDS) as SearchHit['kind'][]).filter((kind) => may(...KINDS[kind]));
   const chosen = kinds.filter((kind) => query.get('kinds')?.split(',').includes(kind));
-  const found = useLoaded(q === '' ? undefined : `search?${chosen}&${q}`, async (signal) => {
+  const found = useLoaded(q === '' ? undefined : `search?${chosen}&${q}`, async (signal, service) => {
     const narrowed = chosen.length > 0 ? { kinds: chosen.join() } : {};
     return (await service.search({ q, ...narrowed, limit: MAX_HITS, signal })).data;
   });

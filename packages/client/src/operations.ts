@@ -1348,7 +1348,7 @@ export type ApiClientDisabled = {
   rotated_by: Credential | null;
   /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: CredentialDescendant[];
-  /** Everything the credential created, directly or indirectly, that still works. */
+  /** Everything the credential created, directly or indirectly, that still works and the caller may end. */
   still_working: CredentialDescendant[];
 };
 
@@ -1422,7 +1422,7 @@ export type ApiKeyRevoked = {
   created_by: Credential | null;
   /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: CredentialDescendant[];
-  /** Everything the credential created, directly or indirectly, that still works. */
+  /** Everything the credential created, directly or indirectly, that still works and the caller may end. */
   still_working: CredentialDescendant[];
 };
 
@@ -1476,7 +1476,7 @@ export type UserDisabled = {
   created_by: Credential | null;
   /** Everything the credential created, directly or indirectly, that this request ended. */
   also_ended: CredentialDescendant[];
-  /** Everything the credential created, directly or indirectly, that still works. */
+  /** Everything the credential created, directly or indirectly, that still works and the caller may end. */
   still_working: CredentialDescendant[];
 };
 
@@ -4567,7 +4567,7 @@ export type Operations = {
   /** Disable an API client. The client gets no more tokens. Its tokens stop working within two seconds and cannot create credentials or endpoints from this moment. The answer lists everything the client created that still works; `also` ends that too, in the same transaction. Disabling a disabled client again gives the same answer. */
   disableClient: {
     input: {
-      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. `users` needs the scope `users`, the others need `manage`. */
       also?: string | undefined;
       /** The client. */
       clientId: string;
@@ -4624,7 +4624,7 @@ export type Operations = {
   /** Revoke an API key. The key stops working within two seconds, cannot create credentials or endpoints from this moment, and stays in the list. The answer lists everything the key created that still works; `also` ends that too, in the same transaction. Revoking a revoked key again gives the same answer. */
   revokeKey: {
     input: {
-      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. `users` needs the scope `users`, the others need `manage`. */
       also?: string | undefined;
       /** The key. */
       keyId: string;
@@ -4695,7 +4695,7 @@ export type Operations = {
   /** Disable a user. Takes effect within two seconds. The answer lists everything the user created that still works; `also` ends that too, in the same transaction. The last owner of a company cannot be disabled. Disabling a disabled user again gives the same answer. */
   disableUser: {
     input: {
-      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. */
+      /** What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to everything of these kinds that the credential created, directly or indirectly: endpoints, clients and users are disabled, keys are revoked. `users` needs the scope `users`, the others need `manage`. */
       also?: string | undefined;
       /** The user. */
       userId: string;
@@ -4718,7 +4718,7 @@ export type Operations = {
     };
     answer: EnableUserAnswer;
   };
-  /** Invite a user again. Mails another link to a user who cannot sign in yet. The earlier one no longer works. */
+  /** Invite a user again. Mails another link to a user who cannot sign in yet. The earlier one no longer works. Needs the scopes of the role. */
   inviteUserAgain: {
     input: {
       /** The user. */
@@ -4730,7 +4730,7 @@ export type Operations = {
     };
     answer: InviteUserAgainAnswer;
   };
-  /** Reset the ways to sign in of a user. For a person who has lost them. Removes passkeys, password and codes, ends the sessions, and mails an invitation. Nobody but the person chooses the new ones. */
+  /** Reset the ways to sign in of a user. For a person who has lost them. Removes passkeys, password and codes, ends the sessions, and mails an invitation. Nobody but the person chooses the new ones. Needs the scopes of the role. Refused for the last owner who can sign in, except by that owner. */
   resetUserFactors: {
     input: {
       /** The user. */

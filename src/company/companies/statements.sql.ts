@@ -1,6 +1,7 @@
 import { imageAuditLog } from '../../kernel/audit/audit-log.ts';
 import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
 import { read, write } from '../../kernel/sql/statement.ts';
+import { endDeadSessions } from '../credentials/sessions/statements.sql.ts';
 import { anyContains, listStatements } from '../list.sql.ts';
 
 /** The settings that a request can set. Columns and JSON fields have the same names. */
@@ -81,7 +82,7 @@ export const updateCompany = write('companies.update', {
              updated_at = ${input.now}
         FROM old WHERE c.id = old.id
       RETURNING c.*
-    ), event AS (
+    ), ${endDeadSessions(input.now)}, event AS (
       ${companyAudit.insertEvent('updated', {
         from: 'c',
         at: input.now,

@@ -1,4 +1,5 @@
 import { read, write } from '../../kernel/sql/statement.ts';
+import { CURRENT_SCOPES } from './authenticate.sql.ts';
 
 /**
  * Locks the companies, always in the same order. A row lock has a queue, so a stream of new keys cannot starve a
@@ -18,11 +19,11 @@ export const findActiveSession = read('credentials.find_active_session', {
      WHERE s.company_id = ${input.company_id} AND s.id = ${input.id} AND s.ended_at IS NULL AND u.state <> 'disabled'`,
 });
 
-/** Returns no row if the token has ended. It must run after the lock was taken, so that it sees the latest state. */
+/** Returns the scopes that the token has now, and no row if it has ended. It must run after the lock was taken, so that it sees the latest state. */
 export const findActiveToken = read('credentials.find_active_token', {
   inputs: { company_id: 'uuid', id: 'uuid', now: 'timestamptz' },
   sql: (input) => `
-    SELECT 1
+    SELECT ${CURRENT_SCOPES} AS scopes
       FROM tokens t LEFT JOIN clients k ON k.company_id = t.company_id AND k.id = t.client_id
      WHERE t.company_id = ${input.company_id} AND t.id = ${input.id} AND t.revoked_at IS NULL
        AND (t.expires_at IS NULL OR t.expires_at > ${input.now})

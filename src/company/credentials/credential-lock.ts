@@ -1,4 +1,5 @@
 import { InvalidTokenError } from '../../kernel/errors.ts';
+import { effectiveScopes } from '../../kernel/scopes.ts';
 import { toSql } from '../../kernel/time/time.ts';
 import type { CompanyContext } from '../admin-context.ts';
 import * as sql from './credential-lock.sql.ts';
@@ -6,7 +7,7 @@ import { type Role, scopesOfRole } from './users/roles.ts';
 
 /**
  * Runs `work` in a transaction that holds the lock of the company's credentials. Throws if the caller's token has
- * ended: callers are cached for two seconds, so a revoked token could otherwise create or re-enable what its revocation
+ * ended, or has lost a scope: callers are cached for two seconds, so a revoked token could otherwise create or re-enable what its revocation
  * ended.
  */
 export function withCredentialLock<D extends CompanyContext, T>(
@@ -37,6 +38,8 @@ async function assertTokenActive({ db, token, clock, scopes }: CompanyContext): 
     if (session && (scopes === undefined || scopes === scopesOfRole(session.role) || scopes.size === 0)) return;
     throw new InvalidTokenError('The session is not valid.');
   }
-  const found = await db.queryFirst(sql.findActiveToken({ company_id, id, now: toSql(clock()) }));
-  if (!found) throw new InvalidTokenError('The access token is not valid.');
+  const found = await db.queryFirst<{ scopes: string[] }>(sql.findActiveToken({ company_id, id, now: toSql(clock()) }));
+  // A client that has lost a scope must not grant it to a key.
+  if (!found || (scopes && !scopes.isSubsetOf(effectiveScopes(found.scopes))))
+    throw new InvalidTokenError('The access token is not valid.');
 }

@@ -14,7 +14,7 @@ export const EndCredentialQuery = Type.Object({
       description:
         'What to end together with the credential, separated by commas: `endpoints`, `keys`, `clients`, `users`. Applies to ' +
         'everything of these kinds that the credential created, directly or indirectly: endpoints, clients and ' +
-        'users are disabled, keys are revoked.',
+        'users are disabled, keys are revoked. `users` needs the scope `users`, the others need `manage`.',
       examples: ['endpoints,keys,clients'],
     }),
   ),
@@ -51,7 +51,7 @@ export const END_RESULT_FIELDS = {
     description: 'Everything the credential created, directly or indirectly, that this request ended.',
   }),
   still_working: Type.Array(TraceEntry, {
-    description: 'Everything the credential created, directly or indirectly, that still works.',
+    description: 'Everything the credential created, directly or indirectly, that still works and the caller may end.',
   }),
 };
 

@@ -24,22 +24,26 @@ const KIND_OF = { key: 'keys', client: 'clients', user: 'users', webhook_endpoin
 const STATE_AFTER_END = { key: 'revoked', client: 'disabled', user: 'disabled', webhook_endpoint: 'disabled' } as const;
 const DISABLED_REASON = 'A credential that created the endpoint, or set its URL, was ended.';
 
-/** Who may end one kind alone may not end the other as its descendants. */
-const SCOPE_TO_END: Partial<Record<DescendantKind, Scope>> = { keys: 'manage', clients: 'manage', users: 'users' };
+/** A caller that may end one kind alone neither ends nor sees the others as its descendants. */
+const SCOPE_TO_END: Record<DescendantKind, Scope> = {
+  endpoints: 'manage',
+  keys: 'manage',
+  clients: 'manage',
+  users: 'users',
+};
+
+const mayEnd = ({ scopes }: CompanyContext, kind: DescendantKind): boolean =>
+  scopes === undefined || scopes.has(SCOPE_TO_END[kind]);
 
 /** Returns the kinds that `also` names; none if it was not sent or has a fault. */
-export const readKindsToEnd = (
-  query: Form<EndCredentialQuery>,
-  { scopes }: CompanyContext,
-): readonly DescendantKind[] =>
+export const readKindsToEnd = (query: Form<EndCredentialQuery>, context: CompanyContext): readonly DescendantKind[] =>
   query.read('also', query.body.also, (text) => {
     const words = text.split(',').map((word) => word.trim());
     if (!words.every(isKind))
       throw new InvalidValue('not_allowed', `must be a comma-separated list of: ${DESCENDANT_KINDS.join(', ')}`);
     for (const kind of words) {
-      const scope = SCOPE_TO_END[kind];
-      if (scope && scopes && !scopes.has(scope))
-        throw new InvalidValue('not_allowed', `${kind} needs the scope ${scope}`);
+      if (!mayEnd(context, kind))
+        throw new InvalidValue('not_allowed', `${kind} needs the scope ${SCOPE_TO_END[kind]}`);
     }
     return DESCENDANT_KINDS.filter((kind) => words.includes(kind));
   }) ?? [];
@@ -86,7 +90,10 @@ export async function endDescendants(
   return ended;
 }
 
-/** Ends descendants, and adds to the record of the ended credential which were ended and which still work. */
+/**
+ * Ends descendants, and adds to the record of the ended credential which were ended and which of those that the caller
+ * may end still work.
+ */
 export async function withDescendants(
   context: CompanyContext,
   credential: CredentialKey,
@@ -96,6 +103,8 @@ export async function withDescendants(
   const ended = (await endDescendants(context, credential, kinds)).map(({ type, json }) =>
     JSON.stringify({ ...JSON.parse(json), state: STATE_AFTER_END[type] }),
   );
-  const working = (await listWorkingDescendants(context, credential)).map(({ json }) => json);
+  const working = (await listWorkingDescendants(context, credential))
+    .filter(({ type }) => mayEnd(context, KIND_OF[type]))
+    .map(({ json }) => json);
   return `${record.slice(0, -1)}, "also_ended" : [${ended.join(', ')}], "still_working" : [${working.join(', ')}]}`;
 }

@@ -10,7 +10,7 @@ import { type CredentialKey, endDescendants, type TraceEntry, traceInCompany } f
 import { revokeKey } from './keys/verbs.ts';
 import { secretHash } from './secrets.ts';
 import * as sql from './trace.sql.ts';
-import { disableUser } from './users/verbs.ts';
+import { endUser } from './users/verbs.ts';
 
 /** A credential and its descendants in all companies, for the command line. */
 
@@ -46,7 +46,7 @@ export async function endCredential(admin: AdminContext, credential: FoundCreden
   );
 }
 
-const END = { key: revokeKey, client: disableClient, user: disableUser };
+const END = { key: revokeKey, client: disableClient, user: endUser };
 
 /** Ends the credential itself. Returns its entry if it worked until now, else an empty list. */
 async function endRoot(context: CompanyContext, credential: CredentialKey): Promise<TraceEntry[]> {

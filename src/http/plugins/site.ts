@@ -44,7 +44,8 @@ export function siteFinder(publicUrl: string | undefined): SiteOf {
   if (publicUrl !== undefined) return () => site;
   return ({ headers: { host = '' }, raw: { socket } }) => {
     if (!LOOPBACK_HOST.test(host) || !LOOPBACK_ADDRESS.test(socket.remoteAddress ?? '')) return undefined;
-    return publicSite(`http://${host}`);
+    // The port can be beyond the highest one.
+    return URL.canParse(`http://${host}`) ? publicSite(`http://${host}`) : undefined;
   };
 }
 

@@ -168,7 +168,9 @@ class Import {
     }
     for (const task of tasks) await this.#requireCount(task, task.rows);
     const operatorKeys = await this.#endOperatorScopes();
-    await this.#client.query('UPDATE companies SET removal_started_at = NULL WHERE id = $1', [company.id]);
+    await this.#client.query('UPDATE companies SET removal_started_at = NULL, imported_at = now() WHERE id = $1', [
+      company.id,
+    ]);
     await this.#client.query('COMMIT');
     return { secretsImported: box ? (secrets?.count ?? 0) : 0, operatorKeys };
   }

@@ -7,8 +7,8 @@ export type ExportedTable = CompanyTable | 'companies';
 /** The column that says to which company a row belongs. */
 export const companyColumn = (table: ExportedTable): string => (table === 'companies' ? 'id' : 'company_id');
 
-/** The leases of workers and the progress of a removal belong to the database in which they are. */
-const LOCAL_COLUMNS = ['lease_by', 'lease_until', 'removal_started_at'];
+/** The leases of workers, the progress of a removal and the import belong to the database in which they are. */
+const LOCAL_COLUMNS = ['lease_by', 'lease_until', 'removal_started_at', 'imported_at'];
 /** Encrypted under SECRETS_KEY, which another service does not have. */
 export const SECRET_COLUMN = /^sealed_(?:previous_)?secret$/;
 

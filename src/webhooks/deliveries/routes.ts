@@ -44,6 +44,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
 
   registerOperation(app, services, {
     ...WEBHOOK_OPERATION,
+    needsRecentSignIn: true,
     id: 'replayWebhookDelivery',
     method: 'POST',
     path: `${LIST_PATH}/{deliveryId}/replay`,
@@ -57,6 +58,7 @@ export function deliveryRoutes(app: FastifyInstance, services: Services, setting
 
   registerOperation(app, services, {
     ...WEBHOOK_OPERATION,
+    needsRecentSignIn: true,
     id: 'replayWebhookEvents',
     method: 'POST',
     path: `${ENDPOINT_PATH}/replay`,

@@ -133,6 +133,7 @@ export function endpointRoutes(app: FastifyInstance, services: Services, setting
 
   registerOperation(app, services, {
     ...WEBHOOK_OPERATION,
+    needsRecentSignIn: true,
     id: 'resumeWebhookEndpoint',
     method: 'POST',
     path: `${ENDPOINT_PATH}/resume`,

@@ -82,12 +82,17 @@ test('a write whose answer was lost is sent again with the same key: one case', 
   await page.context().close();
 });
 
-test('a colleague’s new case appears without a reload', { skip }, async () => {
+test('a colleague’s new case appears without a reload, and does not keep the session of a person who has left', {
+  skip,
+}, async () => {
   const company = await app.company();
   const page = await openConsole(company, '/cases');
   await page.getByRole('table').waitFor();
+  const uses: (string | undefined)[] = [];
+  page.on('request', (request) => uses.push(request.headers()['session-use']));
   await company.client.createCase({ body: { reference: 'From a colleague' } });
   await passTimeUntil(page, page.getByRole('link', { name: 'From a colleague' }));
+  assert.deepEqual([...new Set(uses)], ['background']);
   assertNoComplaints(page);
   await page.context().close();
 });

@@ -3,6 +3,7 @@ import type { Executor } from '../../../kernel/database/database.ts';
 import { assertBelowLimit } from '../../../kernel/database/row-limit.ts';
 import { invalidRequest, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
+import type { Scope } from '../../../kernel/scopes.ts';
 import type { Query } from '../../../kernel/sql/statement.ts';
 import { toSql } from '../../../kernel/time/time.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
@@ -89,12 +90,18 @@ export async function rotateClient(context: CompanyContext, id: string): Promise
   return withCredentialLock(context, async (locked) => {
     const record = await locked.db.queryJson(rotate);
     if (record !== undefined) return withSecret(record, 'client_secret', secret);
-    const lacking = (await findClientScopes(locked, id)).filter(
-      (scope) => context.scopes && !context.scopes.has(scope),
-    );
-    const message = `the client has scopes that this token does not have: ${lacking.join(', ')}`;
-    throw invalidRequest([{ field: 'scopes', code: 'not_allowed', message }]);
+    await assertScopesOfClient(locked, id);
+    throw new Error('The secret was not replaced, and no reason was found.');
   });
+}
+
+/** Throws if the caller lacks a scope of the client. */
+async function assertScopesOfClient(locked: CompanyContext, id: string): Promise<void> {
+  const { scopes } = locked;
+  const lacking = (await findClientScopes(locked, id)).filter((scope) => scopes && !scopes.has(scope as Scope));
+  if (lacking.length === 0) return;
+  const message = `the client has scopes that this token does not have: ${lacking.join(', ')}`;
+  throw invalidRequest([{ field: 'scopes', code: 'not_allowed', message }]);
 }
 
 const grantableScopes = ({ scopes }: CompanyContext) => (scopes ? [...scopes] : null);
@@ -120,8 +127,12 @@ export async function disableClient(
   });
 }
 
+/** Gives the scopes back, so the caller must have them, as for giving them at first. */
 export const enableClient = (context: CompanyContext, id: string): Promise<string> =>
-  withCredentialLock(context, (locked) => requireClient(locked.db, sql.enableClient(stateChange(context, id))));
+  withCredentialLock(context, async (locked) => {
+    await assertScopesOfClient(locked, id);
+    return requireClient(locked.db, sql.enableClient(stateChange(context, id)));
+  });
 
 const stateChange = (context: CompanyContext, id: string) => ({
   company_id: context.company.id,

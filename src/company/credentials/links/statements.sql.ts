@@ -1,6 +1,7 @@
 import { queueStatements } from '../../../kernel/jobs/job-queue.sql.ts';
 import { isoTime } from '../../../kernel/sql/json.ts';
 import { read, write } from '../../../kernel/sql/statement.ts';
+import { FIRST_ACTIVE } from '../sign-in/statements.sql.ts';
 import { userAudit } from '../users/audit.sql.ts';
 
 export const KEY = ['company_id', 'id'] as const;
@@ -15,14 +16,17 @@ const KEY_INPUTS = { company_id: 'uuid', id: 'uuid' } as const;
 const hasKey = (input: Record<keyof typeof KEY_INPUTS, string>) =>
   `l.company_id = ${input.company_id} AND l.id = ${input.id}`;
 
-/** Mails to people who are invited must not flood anybody. */
-export const MAX_LINKS_PER_DAY = 500;
+/** Mails to people who are invited must not flood anybody, neither a company's people nor one of them. */
+export const MAX_INVITATIONS_PER_DAY = 500;
+export const MAX_INVITATIONS_OF_USER_PER_DAY = 5;
 
-export const countLinks = read('user_links.count', {
-  inputs: { company_id: 'uuid', since: 'timestamptz' },
+/** Counts the invitations that were mailed: of the company, and of the user. */
+export const countInvitations = read('user_links.count_invitations', {
+  inputs: { company_id: 'uuid', user_id: 'uuid?', since: 'timestamptz' },
   sql: (input) => `
-    SELECT count(*)::int AS count FROM user_links
-     WHERE company_id = ${input.company_id} AND kind = 'invitation' AND created_at > ${input.since}`,
+    SELECT count(*)::int AS of_company, (count(*) FILTER (WHERE user_id = ${input.user_id}))::int AS of_user
+      FROM user_links
+     WHERE company_id = ${input.company_id} AND kind = 'invitation' AND state <> 'given' AND created_at > ${input.since}`,
 });
 
 /** SQL: the expiry of a link that has ended. Another process, whose clock is behind, would still accept a time of now. */
@@ -51,10 +55,15 @@ export const insertLink = write('user_links.insert', {
     RETURNING user_links.email`,
 });
 
-/** A person who asks again gets another mail, but not more than this in an hour. */
-const MAX_RECOVERIES_PER_HOUR = 3;
+/** A person who asks again gets another mail, but so many links work concurrently. */
+const MAX_WORKING_RECOVERIES = 3;
+/** After so many links in 24 hours, another one is sent only if none works. */
+const MAX_REPEATED_RECOVERIES_PER_DAY = 12;
 
-/** Writes nothing if the address has no account, or if it has asked too often. */
+/**
+ * Writes nothing if the address has no account, or if it has asked too often. Strangers can ask too, so only links that
+ * still work are counted: the person always has one of them in the mailbox, or gets a new one.
+ */
 export const insertRecovery = write('user_links.insert_recovery', {
   inputs: { id: 'uuid', email: 'text', company_id: 'uuid?', expires_at: 'timestamptz', now: 'timestamptz' },
   sql: (input) => `
@@ -64,10 +73,12 @@ export const insertRecovery = write('user_links.insert_recovery', {
       FROM (SELECT * FROM users u
              WHERE lower(u.email) = lower(${input.email}) AND u.state = 'active'
                AND (${input.company_id} IS NULL OR u.company_id = ${input.company_id})
-             ORDER BY u.activated_at, u.id LIMIT 1) u
-     WHERE (SELECT count(*) FROM user_links l
+             ORDER BY ${FIRST_ACTIVE} LIMIT 1) u
+     WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > ${input.now})
+                   < CASE WHEN count(*) < ${MAX_REPEATED_RECOVERIES_PER_DAY} THEN ${MAX_WORKING_RECOVERIES} ELSE 1 END
+              FROM user_links l
              WHERE l.company_id = u.company_id AND l.user_id = u.id AND l.kind = 'recovery'
-               AND l.created_at > ${input.now} - interval '1 hour') < ${MAX_RECOVERIES_PER_HOUR}
+               AND l.created_at > ${input.now} - interval '24 hours')
     RETURNING 1`,
 });
 

@@ -6,7 +6,6 @@ import { newId } from '../../../kernel/ids.ts';
 import { notifyWorkers } from '../../../kernel/jobs/notify-workers.ts';
 import { type Clock, type Instant, toSql } from '../../../kernel/time/time.ts';
 import type { CompanyContext } from '../../admin-context.ts';
-import { withCredentialLock } from '../credential-lock.ts';
 import { secretHash } from '../secrets.ts';
 import { endAllSessions } from '../sessions/verbs.ts';
 import * as sql from './statements.sql.ts';
@@ -25,26 +24,43 @@ export const linkAddress = (siteUrl: string, secret: string): string => `${siteU
 export type Delivery = 'mail' | 'print';
 
 /**
- * Invites a user who cannot sign in yet, and ends the sessions that earlier invitations began. Must run under the lock of the company's credentials. Returns the secret of the
- * link if it is to be printed.
+ * Invites a user who cannot sign in yet, and ends the sessions that earlier invitations began. Must run under the lock of
+ * the company's credentials. Returns the secret of the link if it is to be printed.
  */
 export async function inviteUser(
   locked: CompanyContext,
   userId: string,
   delivery: Delivery,
 ): Promise<string | undefined> {
-  const { db, company, clock } = locked;
-  const since = toSql(clock().subtract({ hours: 24 }));
-  const row = await db.queryFirst<{ count: number }>(sql.countLinks({ company_id: company.id, since }));
-  if ((row?.count ?? 0) >= sql.MAX_LINKS_PER_DAY) {
-    throw invalidState('body', `there can be at most ${sql.MAX_LINKS_PER_DAY} invitations in 24 hours`);
-  }
+  const { db, clock } = locked;
+  if (delivery === 'mail') await assertFewInvitationsOfUser(locked, userId);
   const secret = delivery === 'print' ? newLinkSecret() : undefined;
   await insertLink(locked, { userId, kind: 'invitation', secret, expires: clock().add(INVITATION_TIME) });
   // After the statement that may have waited for the use of an earlier link, so that it sees the session of that.
   await endAllSessions(locked, userId);
   if (secret === undefined) notifyWorkers(db);
   return secret;
+}
+
+/** Throws if the company may not mail an invitation to another new user now. */
+export async function assertFewInvitations(locked: CompanyContext): Promise<void> {
+  const { of_company } = await countInvitations(locked, null);
+  if (of_company < sql.MAX_INVITATIONS_PER_DAY) return;
+  throw invalidState('body', `there can be at most ${sql.MAX_INVITATIONS_PER_DAY} invitations by mail in 24 hours`);
+}
+
+/** Invitations of others do not count: they could keep a person who has lost every way to sign in from another link. */
+async function assertFewInvitationsOfUser(locked: CompanyContext, userId: string): Promise<void> {
+  const { of_user } = await countInvitations(locked, userId);
+  if (of_user < sql.MAX_INVITATIONS_OF_USER_PER_DAY) return;
+  const most = sql.MAX_INVITATIONS_OF_USER_PER_DAY;
+  throw invalidState('body', `a user can get at most ${most} invitations by mail in 24 hours`);
+}
+
+async function countInvitations({ db, company, clock }: CompanyContext, user_id: string | null) {
+  const since = toSql(clock().subtract({ hours: 24 }));
+  const query = sql.countInvitations({ company_id: company.id, user_id, since });
+  return (await db.queryFirst<{ of_company: number; of_user: number }>(query)) ?? { of_company: 0, of_user: 0 };
 }
 
 type NewLink = { userId: string; kind: 'invitation' | 'local'; secret: string | undefined; expires: Instant };
@@ -64,32 +80,17 @@ async function insertLink({ db, company, clock }: CompanyContext, { userId, kind
   if (inserted.length === 0) throw invalidState('state', 'the user is disabled: enable the user first');
 }
 
-/** Invites a user again, because the first link has expired or was lost. */
-export const inviteAgain = (context: CompanyContext, userId: string, delivery: Delivery, state: string) =>
-  withCredentialLock(context, async (locked) => {
-    if (state !== 'invited') {
-      throw invalidState('state', 'the user can sign in already: reset the factors if they are lost');
-    }
-    return inviteUser(locked, userId, delivery);
-  });
-
 /**
- * Removes all ways to sign in of a user who has lost them, ends the sessions, and invites the user again. Nobody else
- * learns or chooses a password.
+ * Removes all ways to sign in of a user who is not disabled, and the links. Nobody else learns or chooses a password.
+ * Must run under the lock of the company's credentials; the caller ends the sessions afterwards.
  */
-export const resetFactors = (
-  context: CompanyContext,
-  userId: string,
-  delivery: Delivery,
-): Promise<string | undefined> =>
-  withCredentialLock(context, async (locked) => {
-    const { db, company, clock } = locked;
-    const reset = await db.queryRows(
-      sql.resetFactors({ company_id: company.id, id: userId, now: toSql(clock()), origin: auditOrigin(context) }),
-    );
-    if (reset.length === 0) throw notFound('user that is not disabled');
-    return inviteUser(locked, userId, delivery);
-  });
+export async function resetFactors(locked: CompanyContext, userId: string): Promise<void> {
+  const { db, company, clock } = locked;
+  const reset = await db.queryRows(
+    sql.resetFactors({ company_id: company.id, id: userId, now: toSql(clock()), origin: auditOrigin(locked) }),
+  );
+  if (reset.length === 0) throw notFound('user that is not disabled');
+}
 
 /** A link that signs in without any factor, once, on the machine itself: for the demonstration company. */
 export async function createLocalLink(context: CompanyContext, userId: string): Promise<string> {

@@ -125,7 +125,7 @@ export async function addPasskey(
         credential_id: bytesOf(credential.id),
         public_key: Buffer.from(credential.publicKey),
         counter: credential.counter,
-        transports: (credential.transports ?? []).filter((word) => /^[a-z-]{1,20}$/.test(word)).slice(0, 10),
+        transports: transportsOf(credential.transports),
         backed_up: credentialBackedUp,
       }),
     );
@@ -133,6 +133,12 @@ export async function addPasskey(
     return undefined;
   });
 }
+
+/** The library passes on what the browser has sent, whatever its type. */
+const transportsOf = (sent: unknown): string[] =>
+  (Array.isArray(sent) ? sent : [])
+    .filter((word): word is string => typeof word === 'string' && /^[a-z-]{1,20}$/.test(word))
+    .slice(0, 10);
 
 async function verifyRegistration(response: RegistrationResponseJSON, challenge: string, site: PasskeySite) {
   const { verifyRegistrationResponse } = await library();
@@ -144,7 +150,10 @@ async function verifyRegistration(response: RegistrationResponseJSON, challenge:
     requireUserVerification: true,
     supportedAlgorithmIDs: ALGORITHMS,
   }).catch(() => undefined);
-  return verified?.verified ? verified.registrationInfo : undefined;
+  const registered = verified?.verified ? verified.registrationInfo : undefined;
+  if (!registered) return undefined;
+  const { length } = bytesOf(registered.credential.id);
+  return length >= MIN_ID_BYTES && length <= MAX_ID_BYTES ? registered : undefined;
 }
 
 export const removePasskey = (context: Context, id: string, request: FactorRequest) =>
@@ -165,6 +174,9 @@ function namesUser({ response }: AuthenticationResponseJSON, userId: string): bo
   return handle === undefined || handle === null || bytesOf(handle).equals(handleOf(userId));
 }
 
+/** The lengths of the name of a credential that WebAuthn allows. */
+const MIN_ID_BYTES = 16;
+const MAX_ID_BYTES = 1_023;
 const MAX_ID_LENGTH = 1_400;
 const bytesOf = (text: unknown): Buffer =>
   typeof text === 'string' && text.length <= MAX_ID_LENGTH ? Buffer.from(text, 'base64url') : Buffer.alloc(0);

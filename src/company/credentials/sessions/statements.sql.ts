@@ -17,6 +17,21 @@ const JOINED = `sessions s
       JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
       JOIN companies c ON c.id = s.company_id`;
 
+/**
+ * SQL: table expressions that end the sessions that did not work under the limits of `old`, the row of the company
+ * before a change, so that the higher limits of `changed` revive none. Sessions that another request is ending are
+ * skipped, so that the two cannot wait for each other.
+ */
+export const endDeadSessions = (now: string) => `dead AS (
+      SELECT s.company_id, s.id
+        FROM old c JOIN c changed ON changed.id = c.id
+        JOIN sessions s ON s.company_id = c.id JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
+       WHERE (changed.session_idle_minutes > c.session_idle_minutes OR changed.session_hours > c.session_hours)
+         AND s.ended_at IS NULL AND NOT (${isLive(now)}) FOR NO KEY UPDATE OF s SKIP LOCKED
+    ), sessions_ended AS (
+      UPDATE sessions s SET ended_at = ${now} FROM dead WHERE s.company_id = dead.company_id AND s.id = dead.id
+    )`;
+
 export const findSession = read('sessions.find', {
   inputs: { secret_sha256: 'bytea', now: 'timestamptz' },
   sql: (input) => `
@@ -170,6 +185,12 @@ export const recordLastSeen = write('sessions.record_last_seen', {
     )
     UPDATE sessions s SET last_seen_at = used.last_used_at
       FROM used WHERE s.company_id = used.company_id AND s.id = used.id`,
+});
+
+/** Deletes sessions that are too old to make a browser known. They have ended long before. */
+export const purgeSessions = write('sessions.purge', {
+  inputs: { now: 'timestamptz' },
+  sql: (input) => `DELETE FROM sessions WHERE created_at < ${input.now} - interval '${KEPT_DAYS} days'`,
 });
 
 /** Whether the user of a session that works has signed in from this browser before. */

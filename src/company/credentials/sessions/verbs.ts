@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { auditOrigin } from '../../../kernel/audit/audit-log.ts';
 import type { Context } from '../../../kernel/context.ts';
+import type { Database } from '../../../kernel/database/database.ts';
 import { InvalidTokenError, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { toSql } from '../../../kernel/time/time.ts';
+import { type Clock, toSql } from '../../../kernel/time/time.ts';
 import type { AdminContext, CompanyContext } from '../../admin-context.ts';
 import { withCredentialLock } from '../credential-lock.ts';
 import { secretHash } from '../secrets.ts';
@@ -117,3 +118,7 @@ export const endSessionsOfUser = (context: CompanyContext, userId: string): Prom
     if (ended === undefined) throw notFound('user');
     return ended;
   });
+
+export async function purgeSessions(db: Database, clock: Clock): Promise<void> {
+  await db.queryRows(sql.purgeSessions({ now: toSql(clock()) }));
+}

@@ -2,6 +2,13 @@ import { read, write } from '../../../kernel/sql/statement.ts';
 import { KEPT_DAYS } from '../sessions/statements.sql.ts';
 
 /**
+ * SQL: the order of the accounts `u` of an address, the one that was active first in this database at first. A company
+ * that was imported brings times of its own, which must not take over the address.
+ */
+export const FIRST_ACTIVE =
+  'greatest(u.activated_at, (SELECT c.imported_at FROM companies c WHERE c.id = u.company_id)), u.id';
+
+/**
  * Finds the account that a person means. An address may have accounts in several companies: without `company_id` it is
  * the one that was active first, so that an invitation by another company changes nothing. Returns a row also if there
  * is no account, with the address in the form by which accounts are found and attempts counted. `knows_browser`: the
@@ -21,7 +28,7 @@ export const findAccount = read('sign_in.find_account', {
           FROM users u
          WHERE lower(u.email) = e.address AND u.state = 'active' AND u.password_hash IS NOT NULL
            AND u.sealed_secret IS NOT NULL AND (${input.company_id} IS NULL OR u.company_id = ${input.company_id})
-         ORDER BY u.activated_at, u.id LIMIT 1) u ON true`,
+         ORDER BY ${FIRST_ACTIVE} LIMIT 1) u ON true`,
 });
 
 /**

@@ -118,7 +118,8 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
     method: 'POST',
     path: `${item}/invitation`,
     summary: 'Invite a user again',
-    description: 'Mails another link to a user who cannot sign in yet. The earlier one no longer works.',
+    description:
+      'Mails another link to a user who cannot sign in yet. The earlier one no longer works. Needs the scopes of the role.',
     params: { userId: 'user' },
     response: UserRecord,
     handle: async (context, { userId }) => (await inviteUserAgain(context, userId, 'mail')).record,
@@ -133,7 +134,8 @@ export function userRoutes(app: FastifyInstance, services: Services): void {
     summary: 'Reset the ways to sign in of a user',
     description:
       'For a person who has lost them. Removes passkeys, password and codes, ends the sessions, and mails an invitation. ' +
-      'Nobody but the person chooses the new ones.',
+      'Nobody but the person chooses the new ones. Needs the scopes of the role. Refused for the last owner who can ' +
+      'sign in, except by that owner.',
     params: { userId: 'user' },
     response: UserRecord,
     handle: async (context, { userId }) => (await resetUserFactors(context, userId, 'mail')).record,

@@ -7,7 +7,7 @@ import type { Scope } from '../../../kernel/scopes.ts';
 import type { Query } from '../../../kernel/sql/statement.ts';
 import { toSql } from '../../../kernel/time/time.ts';
 import { requireEmail } from '../../../kernel/validation/email.ts';
-import type { Form } from '../../../kernel/validation/form.ts';
+import { Form } from '../../../kernel/validation/form.ts';
 import type { ListRequest, PageOfJson } from '../../../kernel/validation/paging.ts';
 import { assertVisible } from '../../../kernel/validation/single-line.ts';
 import type { CompanyContext } from '../../admin-context.ts';
@@ -15,7 +15,7 @@ import { readListPage } from '../../list.ts';
 import { withCredentialLock } from '../credential-lock.ts';
 import type { EndCredentialQuery } from '../descendants.schema.ts';
 import { readKindsToEnd, withDescendants } from '../descendants.ts';
-import { type Delivery, inviteAgain, inviteUser, resetFactors } from '../links/verbs.ts';
+import { assertFewInvitations, type Delivery, inviteUser, resetFactors } from '../links/verbs.ts';
 import { endAllSessions } from '../sessions/verbs.ts';
 import { type Role, scopesOfRole } from './roles.ts';
 import type { CreateUserBody, UserBody } from './schema.ts';
@@ -46,6 +46,7 @@ export async function createUser(
     await explainFaults(locked, form, { email: body.email, adviser_id: body.adviser_id });
     form.check();
     await assertBelowLimit(locked.db, sql.userLimit, { company_id: company.id });
+    if (delivery === 'mail') await assertFewInvitations(locked);
     const record = await locked.db.queryJson(
       sql.insertUser({
         ...change(locked, id),
@@ -101,31 +102,57 @@ export async function disableUser(
 }
 
 /** Invites a user again who has not accepted the first invitation. */
-export async function inviteUserAgain(context: CompanyContext, id: string, delivery: Delivery): Promise<InvitedUser> {
-  const { state } = JSON.parse(await showUser(context, id));
-  const secret = await inviteAgain(context, id, delivery, state);
-  return { record: await showUser(context, id), secret };
-}
+export const inviteUserAgain = (context: CompanyContext, id: string, delivery: Delivery): Promise<InvitedUser> =>
+  withCredentialLock(context, async (locked) => {
+    const { state } = await requireGrantableRole(locked, id);
+    if (state !== 'invited')
+      throw invalidState('state', 'the user can sign in already: reset the factors if they are lost');
+    const secret = await inviteUser(locked, id, delivery);
+    return { record: await showUser(locked, id), secret };
+  });
 
 /** Removes all ways to sign in, ends the sessions, and invites the user again. */
-export async function resetUserFactors(context: CompanyContext, id: string, delivery: Delivery): Promise<InvitedUser> {
-  const { state } = JSON.parse(await showUser(context, id));
-  if (state === 'disabled') throw invalidState('state', 'the user is disabled: enable the user first');
-  const secret = await resetFactors(context, id, delivery);
-  return { record: await showUser(context, id), secret };
-}
+export const resetUserFactors = (context: CompanyContext, id: string, delivery: Delivery): Promise<InvitedUser> =>
+  withCredentialLock(context, async (locked) => {
+    const user = await requireGrantableRole(locked, id);
+    if (user.state === 'disabled') throw invalidState('state', 'the user is disabled: enable the user first');
+    // With a leaked key, the only person who could revoke it would be locked out.
+    const isOperator = context.scopes === undefined;
+    if (user.state === 'active' && !isOperator && context.credential?.id !== id) assertNotLastOwner(user, 'state');
+    await resetFactors(locked, id);
+    const secret = await inviteUser(locked, id, delivery);
+    return { record: await showUser(locked, id), secret };
+  });
+
+/**
+ * Ends every way to use the account, for an operator. The last owner is not disabled, because nobody could enable that
+ * user again, but has to be invited anew.
+ */
+export const endUser = (context: CompanyContext, id: string): Promise<unknown> =>
+  withCredentialLock(context, async (locked) => {
+    const query = new Form<EndCredentialQuery>({});
+    if (!isLastOwner(await explainFaults(locked, query, { id }))) return disableUser(locked, id, query);
+    await resetFactors(locked, id);
+    return endAllSessions(locked, id);
+  });
 
 /** Gives the role back, so the caller must have its scopes, as for giving it at first. */
 export const enableUser = (context: CompanyContext, id: string): Promise<string> =>
   withCredentialLock(context, async (locked) => {
-    const { role, state } = JSON.parse(await showUser(locked, id));
-    const lacking = lackingScopes(role, context);
-    if (lacking.length > 0) throw invalidRequest([{ field: 'role', ...notGrantable(lacking) }]);
+    const { state } = await requireGrantableRole(locked, id);
     const record = await requireUser(locked.db, sql.enableUser(change(locked, id)));
     // A sign-in that the end of the user had to wait for has begun a session that it did not see.
     if (state === 'disabled') await endAllSessions(locked, id);
     return record;
   });
+
+/** Returns the user. Throws if the caller lacks a scope of the role, which the user could not get from it. */
+async function requireGrantableRole(locked: CompanyContext, id: string): Promise<Explained> {
+  const user = await explainFaults(locked, new Form({}), { id });
+  const lacking = user.role === null ? [] : lackingScopes(user.role, locked);
+  if (lacking.length > 0) throw invalidRequest([{ field: 'role', ...notGrantable(lacking) }]);
+  return user;
+}
 
 /** A caller cannot give a role with scopes that it does not have itself, as it cannot grant them to a key. */
 function validateRole(form: Form<{ role?: Role }>, context: CompanyContext): void {
@@ -167,9 +194,12 @@ async function explainFaults<T>(
   return found;
 }
 
+const isLastOwner = ({ role, state, has_other_owner }: Explained): boolean =>
+  role === 'owner' && state !== 'disabled' && !has_other_owner;
+
 /** Without an owner, nobody could manage the users. */
-function assertNotLastOwner({ role, state, has_other_owner }: Explained, field: 'role' | 'state'): void {
-  if (role !== 'owner' || state === 'disabled' || has_other_owner) return;
+function assertNotLastOwner(user: Explained, field: 'role' | 'state'): void {
+  if (!isLastOwner(user)) return;
   throw invalidState(field, 'the last owner must stay: make another user an owner first');
 }
 
