@@ -61,6 +61,7 @@ const { outputFiles } = await build({
   format: 'esm',
   target: ['chrome123', 'firefox122', 'safari17.5'],
   legalComments: 'none',
+  charset: 'utf8',
   plugins: [formLimits, calledOperations],
   write: false,
 });
