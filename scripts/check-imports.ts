@@ -58,6 +58,8 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   { module: 'webhooks/endpoints/audit.sql.ts', usedBy: 'company/credentials/*.sql.ts' },
   // Webhook endpoints are created and changed under the lock of the company's credentials.
   { module: 'company/credentials/credential-lock.ts', usedBy: 'webhooks/endpoints/verbs.ts' },
+  // A change of the limits of sessions ends those that did not work under the old ones, in the same statement.
+  { module: 'company/credentials/sessions/statements.sql.ts', usedBy: 'company/companies/statements.sql.ts' },
   // The timeline shows what the records of a case show.
   { module: 'cases/{interactions,invoices,appointments}/projection.sql.ts', usedBy: 'cases/timeline/*.sql.ts' },
   {
@@ -94,6 +96,7 @@ const RULES: readonly Rule[] = [
     [
       '{cases,events,kernel,search,webhooks}/**',
       'company/credentials/links/*.ts',
+      'company/credentials/sessions/verbs.ts',
       'http/operation/response-retention.ts',
       'config.ts',
       'server/{audit-logs,mail-settings}.ts',
