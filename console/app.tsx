@@ -3,6 +3,7 @@ import { Component, type ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button } from './components/button.tsx';
 import { openDialogs } from './components/dialog.tsx';
+import { RecentSignIn } from './components/recent-sign-in.tsx';
 import { EmptyState, ErrorState, Skeleton } from './components/states.tsx';
 import { Toasts } from './components/toast.tsx';
 import { place, to } from './navigation/place.ts';
@@ -34,6 +35,7 @@ export function App() {
     return (
       <Shell>
         <CurrentScreen />
+        <RecentSignIn />
         <Toasts isShown={openDialogs.value === 0} />
       </Shell>
     );

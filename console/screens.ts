@@ -1,9 +1,11 @@
 import type { ComponentType } from 'preact';
 import { CaseScreen } from './screens/case/case.tsx';
 import { CasesScreen } from './screens/cases/cases.tsx';
+import { DiaryScreen } from './screens/diary/diary.tsx';
 import { InvoicesScreen } from './screens/invoices/invoices.tsx';
 import { MessagesScreen } from './screens/messages/messages.tsx';
 import { SearchScreen } from './screens/search/search.tsx';
+import { SETTINGS_SCREENS } from './screens/settings/settings.tsx';
 import { TodayScreen } from './screens/today.tsx';
 import type { Scope } from './service/session.ts';
 
@@ -30,6 +32,13 @@ export const SCREENS: readonly Screen[] = [
   },
   { path: 'cases/:caseId', title: 'Case', scopes: ['cases:read', 'manage'], Component: CaseScreen },
   {
+    path: 'diary',
+    title: 'Diary',
+    scopes: ['appointments:read'],
+    nav: { icon: 'appointment', key: 'd' },
+    Component: DiaryScreen,
+  },
+  {
     path: 'invoices',
     title: 'Invoices',
     scopes: ['invoices:read'],
@@ -44,6 +53,7 @@ export const SCREENS: readonly Screen[] = [
     Component: MessagesScreen,
   },
   { path: 'search', title: 'Search', scopes: [], Component: SearchScreen },
+  ...SETTINGS_SCREENS,
 ];
 
 /** Returns the screen of a path and the parameters in it. */

@@ -1,3 +1,5 @@
+import { settingsFields } from './screens/settings/field-names.ts';
+
 /** Every text of the console. A screen has its own part; `fields` names the fields of all forms. */
 export const texts = {
   product: 'Case Records',
@@ -18,6 +20,12 @@ export const texts = {
     title: 'You are signed out',
     text: 'Your session has ended. What you typed is kept in this tab.',
     action: 'Sign in',
+  },
+  recentSignIn: {
+    title: 'Please sign in again',
+    text: 'This changes who can reach your records, so it needs a sign-in during the last five minutes. What you typed is kept, except passwords and secrets. Afterwards you are here again, and can repeat it.',
+    action: 'Sign in again',
+    cancel: 'Not now',
   },
   sessionEnding: (time: string) => `Your session ends at ${time}.`,
   staySignedIn: 'Stay signed in',
@@ -103,6 +111,7 @@ export const texts = {
   yes: 'Yes',
   no: 'No',
   fields: {
+    ...settingsFields,
     adviser_email: 'Adviser',
     address_1: 'Address',
     address_2: 'Address, second line',

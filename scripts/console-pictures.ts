@@ -28,6 +28,15 @@ test('pictures', { skip }, async () => {
     ['log-a-contact', `/cases/${company.showcaseId}?open=interaction/new`],
     ['book-an-appointment', `/cases/${company.showcaseId}?open=appointment/new`],
     ['new-invoice', `/cases/${company.showcaseId}?open=invoice/new`],
+    ['settings-company', '/settings/company'],
+    ['settings-users', '/settings/users?open=user/new'],
+    ['settings-advisers', '/settings/advisers'],
+    ['settings-lists', '/settings/lists'],
+    ['settings-messages', '/settings/messages/reminder'],
+    ['settings-keys', '/settings/keys?open=key/new'],
+    ['settings-webhooks', '/settings/webhooks?open=endpoint/new'],
+    ['settings-events', '/settings/events'],
+    ['settings-account', '/settings/account'],
   ] as const;
   for (const { name: variant, ...size } of VARIANTS) {
     const page = await openConsole(company, '', { ...size, person });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import { toFormLimits } from './form-limits.ts';
@@ -26,6 +26,30 @@ const formLimits: Plugin = {
   },
 };
 
+/** The table of operations without those that the console never calls. */
+const calledOperations: Plugin = {
+  name: 'called-operations',
+  setup({ onLoad }) {
+    const words = new Set(['console/', 'packages/client/src/'].flatMap(wordsIn));
+    onLoad({ filter: /\/client\/src\/operations\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      const start = source.indexOf('export const OPERATIONS');
+      const table = source.slice(start).replace(OPERATION, (text, name) => (words.has(name) ? text : ''));
+      return { contents: source.slice(0, start) + table, loader: 'ts' };
+    });
+  },
+};
+
+const OPERATION = /^ {2}(\w+): \{(?: .* \}|\n(?: {4}.*\n)* {2}\}),\n/gm;
+
+/** The identifiers in the sources of a folder, except in the table of operations. */
+function wordsIn(folder: string): string[] {
+  const files = readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => /\.tsx?$/.test(file) && file !== 'operations.ts')
+    .flatMap((file) => readFileSync(new URL(folder + file, root), 'utf8').match(/\w+/g) ?? []);
+}
+
 const { outputFiles } = await build({
   absWorkingDir: root.pathname,
   entryPoints: ['console/main.tsx', 'console/styles/main.css'],
@@ -37,7 +61,8 @@ const { outputFiles } = await build({
   format: 'esm',
   target: ['chrome123', 'firefox122', 'safari17.5'],
   legalComments: 'none',
-  plugins: [formLimits],
+  charset: 'utf8',
+  plugins: [formLimits, calledOperations],
   write: false,
 });
 

@@ -500,7 +500,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NO
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND (NOT $13::boolean OR v.total > v.paid) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -553,7 +553,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NO
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND (NOT $13::boolean OR v.total > v.paid) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -606,7 +606,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NO
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND (NOT $13::boolean OR v.total > v.paid) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -659,7 +659,7 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NO
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT DISTINCT ON (v.sort_key, v.id) v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND (NOT $13::boolean OR v.total > v.paid) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -693,7 +693,7 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND (NOT $13::boolean OR v.total > v.paid) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key asc, v.id asc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key asc, v.id asc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (
@@ -727,7 +727,7 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
   ), found AS MATERIALIZED (
     SELECT v.*, row_number() OVER before AS n, sum(600 + CASE WHEN $15::boolean THEN 450 * coalesce(v.item_count, (
 SELECT count(*)::int FROM invoice_items c WHERE c.company_id = v.company_id AND c.case_id = v.case_id AND c.invoice_id = v.id)) ELSE 0 END) OVER before AS bytes
-      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+      FROM (SELECT v.* FROM scanned v WHERE ($12::text IS NULL OR v.external_id = $12::text) AND (NOT $13::boolean OR v.total > v.paid) AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($9::text[]) AND v.date_due >= $10::timestamptz AND v.date_due < $11::timestamptz ORDER BY v.sort_key desc, v.id desc LIMIT $2::int + 1) v
     WINDOW before AS (ORDER BY v.sort_key desc, v.id desc ROWS UNBOUNDED PRECEDING)
   ), shown AS MATERIALIZED (

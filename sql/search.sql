@@ -1,7 +1,8 @@
 -- search.advance (writes; pool: short)
 UPDATE search_progress
    SET position = $2::bigint, built_to = $3::uuid, cases = $4::uuid[],
-       done_kind = $5::text, done_id = $6::uuid, failures = 0, retry_at = NULL
+       done_kind = $5::text, done_id = $6::uuid, retry_at = NULL,
+       failures = CASE WHEN $7::boolean THEN 0 ELSE failures END
  WHERE company_id = $1::uuid;
 
 -- search.begin_building (writes; pool: short)
@@ -211,7 +212,7 @@ SELECT id FROM cases WHERE company_id = $1::uuid AND id > $2::uuid ORDER BY id L
 -- search.postpone (writes; pool: short)
 UPDATE search_progress
    SET failures = failures + 1,
-       retry_at = $2::timestamptz + least(interval '1 hour', interval '10 seconds' * 2 ^ least(failures, 10))
+       retry_at = $2::timestamptz + least(interval '10 minutes', interval '10 seconds' * 2 ^ least(failures, 10))
  WHERE company_id = $1::uuid;
 
 -- search.rebuild (writes; pool: short)

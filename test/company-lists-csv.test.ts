@@ -76,7 +76,7 @@ test('invoices as CSV: amounts have their decimals, also the largest ones', asyn
     rows.map(({ total, paid, outstanding, status, overdue }) => [total, paid, outstanding, status, overdue]),
     [
       ['9999999999.99', '0.10', '9999999999.89', 'Part Paid', 'true'],
-      ['-5.00', '0.00', '0.00', 'Not Paid', 'true'],
+      ['-5.00', '0.00', '0.00', 'Not Paid', 'false'],
     ],
   );
 });

@@ -29,7 +29,7 @@ const LISTS = {
 } as const;
 const ADDITIONS: Record<string, string[]> = {
   interactions: ['when_utc'],
-  invoices: ['date_created_utc', 'outstanding', 'overdue', 'paid'],
+  invoices: ['date_created_utc', 'outstanding', 'overdue', 'paid', 'sender_id', 'vat'],
   appointments: ['end_time_utc', 'outcome'],
   'address-book': ['address'],
 };

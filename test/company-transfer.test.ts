@@ -477,6 +477,8 @@ test('a file whose events lie beyond its last position, or whose last position i
   assert.deepEqual(await stored(), []);
   const far = (manifest: object) => ({ ...manifest, last_position: '4000000000000001' });
   assert.match(await refusal(target, await forged(file, 'events', String, far)), /not the export/);
+  const early = (manifest: object) => ({ ...manifest, last_position: '3999999999999999' });
+  assert.match(await refusal(target, await forged(file, 'events', String, early)), /that no service has reached yet/);
   const endpoint = (text: string) => text.replaceAll(/("position"):\d+/g, '$1:4000000000000001');
   assert.match(await refusal(target, await forged(file, 'webhook_endpoints', endpoint)), /position that cannot be/);
   assert.deepEqual(await stored(), []);

@@ -22,7 +22,7 @@ const LIST_KEYS = [
   ...WRITE_KEYS,
   ...['formatted_recurring_interval', 'items', 'mail_sent', 'payable_online', 'status'],
 ].sort();
-const READ_KEYS = [...LIST_KEYS, 'external_id', 'outstanding', 'paid'].sort();
+const READ_KEYS = [...LIST_KEYS, 'external_id', 'outstanding', 'paid', 'sender_id', 'vat'].sort();
 const ITEM_KEYS = [
   ...['amount', 'case_invoice_id', 'customer_case_id', 'description', 'has_vat', 'id', 'paid_at', 'quantity', 'rate'],
   ...['status', 'subtotal', 'vat_amount'],

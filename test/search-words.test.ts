@@ -187,6 +187,16 @@ test('each of several phone numbers in a text is found', () => {
       assert.ok(isFound(stored, typed, 'notes', 'DE'), `${stored} by ${typed}`);
     }
   }
+  // A slash separates only what can be a number without what follows it.
+  for (const [region, stored, typed] of [
+    ['CH', '044/123 45 67', '0441234567'],
+    ['CH', '044/123 45 67', '+41 44 123 45 67'],
+    ['DE', '030 / 1234567', '0301234567'],
+    ['DE', '030/12 34 56 7', '+49 30 1234567'],
+    ['BE', '0475/12.34.56', '+32 475 12 34 56'],
+  ] as const) {
+    assert.ok(isFound(stored, typed, 'notes', region), `${stored} by ${typed}`);
+  }
 });
 
 test('a postcode is found with and without its space', () => {

@@ -12,6 +12,8 @@ const NOT_OF_A_REQUEST = [
   'meetings.due',
   'search.lag',
   'search.companies_to_build',
+  'search.cases_to_index',
+  'search.failing_companies',
   'webhook_deliveries.due',
   'webhook_endpoints.failing_now',
   'events.open_writers',

@@ -33,7 +33,7 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
     return () => {
       openDialogs.value--;
       dialog?.close();
-      if (opener?.isConnected) opener.focus();
+      (opener?.isConnected ? opener : document.getElementById('main'))?.focus();
     };
   }, []);
   return (

@@ -20,6 +20,7 @@ type FormProps = {
   limits: FormLimits;
   onCancel: () => void;
   submitLabel?: string;
+  cancelLabel?: string;
   /** A role that may only read sees the fields and cannot change them. */
   mayWrite?: boolean;
   /** Deletes the record. It can be undone, so there is no question before. */
@@ -34,6 +35,7 @@ export function Form({
   onCancel,
   onRemove,
   submitLabel = texts.form.save,
+  cancelLabel = texts.form.cancel,
   mayWrite = true,
   children,
 }: FormProps) {
@@ -79,7 +81,7 @@ export function Form({
             <Button kind="primary" type="submit" isBusy={form.isSending.value}>
               {form.isSending.value ? texts.form.saving : submitLabel}
             </Button>
-            <Button onClick={onCancel}>{texts.form.cancel}</Button>
+            <Button onClick={onCancel}>{cancelLabel}</Button>
             {onRemove && (
               <Button kind="danger" onClick={() => form.run(onRemove)}>
                 {texts.remove}

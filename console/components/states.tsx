@@ -28,7 +28,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
     <div class="error-state" role="alert">
       <Icon name="warning" />
       <p>{messageOf(error)}</p>
-      {needsSignIn && <Button onClick={() => signInAgain({ again: true })}>{texts.sessionEnded.action}</Button>}
+      {needsSignIn && <Button onClick={() => signInAgain('again')}>{texts.sessionEnded.action}</Button>}
       {retry && !needsSignIn && <Button onClick={retry}>{texts.retry}</Button>}
     </div>
   );

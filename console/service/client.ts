@@ -10,6 +10,8 @@ export const SERVICE_URL = new URL('..', import.meta.url);
 export const isOffline = signal(false);
 /** Whether the service has refused the session. Everything that was typed is kept for the next one. */
 export const hasSessionEnded = signal(false);
+/** Whether the service has refused a request because the person signed in too long ago. */
+export const needsRecentSignIn = signal(false);
 
 const TIMEOUT_MS = 20_000;
 const RETRIES = 2;
@@ -24,6 +26,9 @@ const fetchExactly: typeof fetch = async (url, init) => {
   }
   isOffline.value = false;
   if (response.status === 401) hasSessionEnded.value = true;
+  if (response.status === 403 && (await response.clone().text()).includes('"recent_sign_in_required"')) {
+    needsRecentSignIn.value = true;
+  }
   if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
   return new Response(exactDecimals(await response.text()), response);
 };

@@ -10,8 +10,9 @@ export function faultsOf(error: unknown, fields: readonly string[]): Faults {
   if (error.faults.length === 0) return { '': messageOf(error) };
   const faults: Record<string, string> = {};
   for (const { field, message } of error.faults) {
-    const isShown = fields.includes(field);
-    const name = isShown ? field : '';
+    // An entry of a list that is one field has its fault there.
+    const name = [field, field.replace(/\[\d+\]$/, '')].find((one) => fields.includes(one)) ?? '';
+    const isShown = name !== '';
     const text = isShown ? sentence(message) : sentence(`${field}: ${message}`);
     faults[name] = faults[name] === undefined ? text : `${faults[name]} ${text}`;
   }

@@ -21,6 +21,8 @@ export type FormOptions = {
   initial: Values;
   etag?: string | undefined;
   send: (values: Values, careful: Careful) => Promise<void>;
+  /** Fields that are never stored with the draft, such as a secret. */
+  secrets?: readonly string[];
   /** Reads the record again after somebody else has changed it. Only for an edit. */
   read?: () => Promise<Current>;
 };
@@ -67,7 +69,13 @@ function createForm(options: () => FormOptions): Form {
   const conflict = signal<Conflict | undefined>(undefined);
   const isRestored = signal(restored !== undefined);
 
-  const store = () => writeDraft(draftKey, { values: values.value, etag, attempt } satisfies Draft);
+  const store = () => {
+    const { secrets = [] } = options();
+    const stored = Object.fromEntries(Object.entries(values.value).filter(([name]) => !secrets.includes(name)));
+    // The attempt repeats the values.
+    const kept = secrets.length === 0 ? attempt : undefined;
+    writeDraft(draftKey, { values: stored, etag, attempt: kept } satisfies Draft);
+  };
   const replace = (next: Values) => {
     values.value = next;
     store();

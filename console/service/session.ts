@@ -56,15 +56,15 @@ export async function renewSession(): Promise<void> {
 }
 
 /**
- * Leads to the page on which people sign in, and from there back to the same address. `again` is for what needs a recent
- * sign-in, while the session goes on.
+ * Leads to the page on which people sign in, and from there back to the same address. `again` asks a person who has
+ * signed in to do so again, `account` to choose how to sign in.
  */
-export function signInAgain({ again = false } = {}): void {
+export function signInAgain(...parameters: ('again' | 'account')[]): void {
   sessionStorage.removeItem(REMEMBERED);
   const { pathname, search } = location;
   const target = new URL('sign-in', SERVICE_URL);
+  for (const name of parameters) target.searchParams.set(name, '');
   target.searchParams.set('next', pathname + search);
-  if (again) target.searchParams.set('again', '1');
   location.assign(target);
 }
 

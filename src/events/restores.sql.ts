@@ -9,6 +9,9 @@ import { read, write } from '../kernel/sql/statement.ts';
  */
 const POSITIONS_PER_SECOND = 5_000_000;
 const FIRST_SECOND = Date.UTC(2026, 0) / 1_000;
+/** SQL: the position that a log goes on from if it is restored at this time. Few logs are ahead of it, and by little. */
+export const positionAt = (time: string) =>
+  `(extract(epoch FROM ${time})::bigint - ${FIRST_SECOND}) * ${POSITIONS_PER_SECOND}`;
 /** For a clock that was set back. */
 const MIN_SKIPPED_POSITIONS = 1_000_000_000;
 
@@ -22,7 +25,7 @@ export const recordRestore = write('restores.record', {
   sql: (input) => `
     INSERT INTO restores (id, state_at, restored_at, last_position, next_position)
     SELECT ${input.id}, ${input.state_at}, ${input.now}, coalesce(max(e.position), 0),
-           greatest((extract(epoch FROM ${input.now})::bigint - ${FIRST_SECOND}) * ${POSITIONS_PER_SECOND},
+           greatest(${positionAt(input.now)},
                     (SELECT last_value + ${MIN_SKIPPED_POSITIONS} FROM event_positions))
       FROM companies c CROSS JOIN LATERAL (
         SELECT v.position FROM events v WHERE v.company_id = c.id ORDER BY v.position DESC LIMIT 1) e

@@ -3,7 +3,7 @@ import { type JsonResponse, registerOperation, type Services } from '../http/ope
 import { linkTo } from '../http/operation/paging.ts';
 import type { AuditLog } from '../kernel/audit/audit-log.ts';
 import { readForm } from '../kernel/validation/form.ts';
-import { Event, EventList, EventQuery } from './schema.ts';
+import { CompanyEventQuery, Event, EventList, EventQuery } from './schema.ts';
 import { type EventPage, eventReader } from './verbs.ts';
 
 const tag = 'Events';
@@ -21,11 +21,12 @@ export function eventRoutes(app: FastifyInstance, services: Services, auditLogs:
     extension: true,
     tag,
     summary: 'List the events of the company',
-    description: `Returns every change of every record of the company. ${ORDER}`,
+    description: `Returns every change of every record of the company. ${ORDER} \`order=newest\` is for reading backwards.`,
     params: {},
-    query: EventQuery,
+    query: CompanyEventQuery,
     response: EventList,
-    handle: (context, _params, _form, request) => pageAnswer(request, reader.ofCompany(context, eventQuery(request))),
+    handle: (context, _params, _form, request) =>
+      pageAnswer(request, reader.ofCompany(context, readForm(CompanyEventQuery, request.query))),
   });
 
   registerOperation(app, services, {
@@ -88,7 +89,7 @@ const eventQuery = (request: FastifyRequest) => readForm(EventQuery, request.que
 
 async function pageAnswer({ originalUrl }: FastifyRequest, page: Promise<EventPage>): Promise<JsonResponse> {
   const { json, next } = await page;
-  return { json, headers: { link: linkTo(originalUrl, { after: next }) } };
+  return { json, headers: next === undefined ? {} : { link: linkTo(originalUrl, { after: next }) } };
 }
 
 const pascal = (words: string) => words.replaceAll(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());

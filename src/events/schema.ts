@@ -86,3 +86,18 @@ export const EventQuery = Type.Object({
   ),
 });
 export type EventQuery = Static<typeof EventQuery>;
+
+export const CompanyEventQuery = Type.Object({
+  ...EventQuery.properties,
+  order: Type.Optional(
+    Type.Unsafe<'oldest' | 'newest'>({
+      type: 'string',
+      enum: ['oldest', 'newest'],
+      default: 'oldest',
+      description:
+        '`newest`: begins with the newest event, and `after` returns those that happened before it. There is no link on the ' +
+        'last page.',
+    }),
+  ),
+});
+export type CompanyEventQuery = Static<typeof CompanyEventQuery>;

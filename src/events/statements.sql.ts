@@ -38,7 +38,7 @@ export const findEvent = read('events.find', {
 });
 
 // A page of rare types could scan the whole log, so a statement scans no more events than this.
-const MAX_SCANNED_EVENTS = 10_000;
+export const MAX_SCANNED_EVENTS = 10_000;
 // An invoice may have thousands of items, so a page ends after this many stored bytes of snapshots.
 const MAX_SNAPSHOT_BYTES = 2_000_000;
 const ESTIMATED_ROW_BYTES = 500;
@@ -56,40 +56,52 @@ export type EventPageInputs = InputValues<typeof LIST_INPUTS>;
 
 export function eventStatements(auditLogs: readonly AuditLog[]) {
   const projection = eventProjection(auditLogs);
-  const listSql = (input: Record<keyof typeof LIST_INPUTS, string>, filter: string, order = 'e.position') => `
+  const listSql = (
+    input: Record<keyof typeof LIST_INPUTS, string>,
+    filter: string,
+    { order = 'e.position', isNewestFirst = false } = {},
+  ) => {
+    const [after, direction, last] = isNewestFirst ? ['<', ' DESC', 'min'] : ['>', '', 'max'];
+    return `
     WITH scanned AS MATERIALIZED (
       SELECT e.position, e.type FROM events e
-       WHERE e.company_id = ${input.company_id} AND e.position > ${input.after} AND e.position <= ${input.bound}
+       WHERE e.company_id = ${input.company_id} AND e.position ${after} ${input.after} AND e.position <= ${input.bound}
          AND ${filter}
-       ORDER BY ${order} LIMIT CASE WHEN ${input.types} IS NULL THEN ${input.limit} ELSE ${MAX_SCANNED_EVENTS} END
+       ORDER BY ${order}${direction} LIMIT CASE WHEN ${input.types} IS NULL THEN ${input.limit} ELSE ${MAX_SCANNED_EVENTS} END
     ), matching AS (
       SELECT s.position FROM scanned s WHERE ${input.types} IS NULL OR s.type = ANY (${input.types})
-       ORDER BY s.position LIMIT ${input.limit}
+       ORDER BY s.position${direction} LIMIT ${input.limit}
     ), sized AS MATERIALIZED (
-      SELECT m.position, sum(w.bytes) OVER (ORDER BY m.position) - w.bytes AS bytes_before
+      SELECT m.position, sum(w.bytes) OVER (ORDER BY m.position${direction}) - w.bytes AS bytes_before
         FROM matching m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
        CROSS JOIN LATERAL (
          SELECT coalesce(e.image_rows * ${ESTIMATED_ROW_BYTES}, 0) + coalesce(pg_column_size(e.was), 0)
                 + coalesce(pg_column_size(e.before), 0) AS bytes) w
     )
     SELECT s.*, e.position::text, ${projection.json}::text AS json
-      FROM (SELECT max(s.position)::text AS last_scanned, (SELECT count(*)::int FROM sized) AS matching
+      FROM (SELECT ${last}(s.position)::text AS last_scanned, count(*)::int AS scanned, (SELECT count(*)::int FROM sized) AS matching
               FROM scanned s) s
       LEFT JOIN (sized m JOIN events e ON e.company_id = ${input.company_id} AND e.position = m.position
                  ${projection.joins})
         ON m.bytes_before < ${MAX_SNAPSHOT_BYTES}
-     ORDER BY e.position`;
+     ORDER BY e.position${direction}`;
+  };
   return {
     ofCompany: read('events.of_company', {
       inputs: LIST_INPUTS,
       pool: 'search',
       sql: (input) => listSql(input, 'true'),
     }),
+    ofCompanyNewestFirst: read('events.of_company_newest_first', {
+      inputs: LIST_INPUTS,
+      pool: 'search',
+      sql: (input) => listSql(input, 'true', { isNewestFirst: true }),
+    }),
     ofCase: read('events.of_case', {
       inputs: { ...LIST_INPUTS, case_id: 'uuid' },
       pool: 'search',
       // By a generic plan the planner read the events of the company in order until enough were of the case, for a second.
-      sql: (input) => listSql(input, `e.case_id = ${input.case_id}`, 'e.position + 0'),
+      sql: (input) => listSql(input, `e.case_id = ${input.case_id}`, { order: 'e.position + 0' }),
     }),
     /** The type of the record is checked, because a caller who may read one type may not read every other. */
     ofRecord: read('events.of_record', {

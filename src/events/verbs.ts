@@ -6,16 +6,16 @@ import type { Query } from '../kernel/sql/statement.ts';
 import type { Form } from '../kernel/validation/form.ts';
 import { eventId, eventPosition } from './event-id.ts';
 import { eventTypes, expandTypes } from './event-types.ts';
-import { DEFAULT_EVENTS, type EventQuery, MAX_EVENTS } from './schema.ts';
+import { type CompanyEventQuery, DEFAULT_EVENTS, type EventQuery, MAX_EVENTS } from './schema.ts';
 import * as sql from './statements.sql.ts';
 import { readWatermark } from './watermark.ts';
 
-/** A page of events as JSON, and the id that the next page starts after. */
-export type EventPage = { json: string; next: string };
+/** A page of events as JSON, and the id that the next page starts after; undefined if there is no next page. */
+export type EventPage = { json: string; next: string | undefined };
 
 type EventReader = {
   one(context: Context, id: string): Promise<string>;
-  ofCompany(context: Context, query: Form<EventQuery>): Promise<EventPage>;
+  ofCompany(context: Context, query: Form<CompanyEventQuery>): Promise<EventPage>;
   ofCase(context: Context, caseId: string, query: Form<EventQuery>): Promise<EventPage>;
   ofRecord(context: Context, log: AuditLog, key: RecordKey, query: Form<EventQuery>): Promise<EventPage>;
 };
@@ -39,8 +39,15 @@ export function eventReader(auditLogs: readonly AuditLog[]): EventReader {
     },
     async ofCompany(context, query) {
       const { request, watermark } = await parseRequestAndWatermark(context, query, types);
+      const isNewestFirst = query.body.order === 'newest';
+      if (isNewestFirst && request.after === 'latest') {
+        query.addFault('after', 'not_allowed', 'must be the id of an event if the newest comes first');
+      }
       query.check();
-      return readEvents(context, request, watermark, statements.ofCompany);
+      if (!isNewestFirst) return readEvents(context, request, watermark, statements.ofCompany);
+      const newest = { ...request, after: query.body.after === undefined ? MAX_POSITION : request.after };
+      const page = await readEvents(context, newest, watermark, statements.ofCompanyNewestFirst);
+      return page.isLast ? { ...page, next: undefined } : page;
     },
     async ofCase(context, caseId, query) {
       const { request, watermark } = await parseRequestAndWatermark(context, query, types);
@@ -124,12 +131,12 @@ async function readEvents(
   { after, limit, types }: EventsRequest,
   bound: bigint,
   list: (page: sql.EventPageInputs) => Query,
-): Promise<EventPage & { count: number }> {
+): Promise<EventPage & { count: number; isLast: boolean }> {
   const from = after === 'latest' ? await lastPosition(db, company.id, bound) : after;
   const page = { company_id: company.id, after: from.toString(), bound: bound.toString(), limit, types };
   const rows = await db.queryRows<EventRow>(list(page));
   const found = rows.filter((row): row is FoundEvent => row.position !== null);
-  const { last_scanned = null, matching = 0 } = rows[0] ?? {};
+  const { last_scanned = null, scanned = 0, matching = 0 } = rows[0] ?? {};
   // A page must start after a stored event: the position of a rolled-back write can be issued again after a crash.
   const isCut = found.length === limit || found.length < matching;
   const next = BigInt((isCut ? found.at(-1)?.position : last_scanned) ?? from);
@@ -137,6 +144,7 @@ async function readEvents(
     json: `[${found.map(({ position, json }) => eventJson(company.eventKey, position, json)).join(', ')}]`,
     next: eventId(company.eventKey, next),
     count: found.length,
+    isLast: !isCut && scanned < (types === null ? limit : sql.MAX_SCANNED_EVENTS),
   };
 }
 
@@ -147,8 +155,8 @@ async function lastPosition(db: Executor, companyId: string, bound: bigint): Pro
   return BigInt(row?.position ?? 0);
 }
 
-/** The last position that was scanned, and how many of the scanned events have a requested type. */
-type ScanResult = { last_scanned: string | null; matching: number };
+/** The last position that was scanned, how many events were, and how many of them have a requested type. */
+type ScanResult = { last_scanned: string | null; scanned: number; matching: number };
 type FoundEvent = ScanResult & { position: string; json: string };
 type EventRow = FoundEvent | (ScanResult & { position: null; json: null });
 

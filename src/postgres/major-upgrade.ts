@@ -65,7 +65,10 @@ const stateOf = async (directory: string): Promise<string> =>
 /** Whether the new database is a complete copy of the old one that was set aside. */
 export async function isCopyOfKept(dataDir: string): Promise<boolean> {
   try {
-    const { kept, state }: Mark = JSON.parse(await readFile(join(upgradingDirectory(dataDir), COMPLETE_MARK), 'utf8'));
+    const { kept, state }: Partial<Mark> = JSON.parse(
+      await readFile(join(upgradingDirectory(dataDir), COMPLETE_MARK), 'utf8'),
+    );
+    if (kept === undefined) return false;
     return (await stateOf(join(dataDir, kept))) === state;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;

@@ -85,7 +85,10 @@ async function indexStep({ db, clock, logger }: Options, claiming: Query, step: 
       const claim = await tx.queryFirst<Claim>(claiming);
       if (!claim) return false;
       companyId = claim.company_id;
-      await tx.queryRows(sql.advance({ ...claim, ...(await step(tx, claim)) }));
+      const next = { ...claim, ...(await step(tx, claim)) };
+      // A step of the events may succeed while the cases that wait fail again and again.
+      const is_mended = next.position === claim.position || (claim.cases.length === 0 && claim.built_to === null);
+      await tx.queryRows(sql.advance({ ...next, is_mended }));
       return true;
     });
   } catch (error) {

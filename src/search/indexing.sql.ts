@@ -106,6 +106,7 @@ export const storeDocuments = write('search.store_documents', {
      WHERE (d.at, d.words) IS DISTINCT FROM (excluded.at, excluded.words)`,
 });
 
+/** `is_mended`: what failed last may have been this step. */
 export const advance = write('search.advance', {
   inputs: {
     company_id: 'uuid',
@@ -114,21 +115,23 @@ export const advance = write('search.advance', {
     cases: 'uuid[]',
     done_kind: 'text?',
     done_id: 'uuid?',
+    is_mended: 'boolean',
   },
   sql: (input) => `
     UPDATE search_progress
        SET position = ${input.position}, built_to = ${input.built_to}, cases = ${input.cases},
-           done_kind = ${input.done_kind}, done_id = ${input.done_id}, failures = 0, retry_at = NULL
+           done_kind = ${input.done_kind}, done_id = ${input.done_id}, retry_at = NULL,
+           failures = CASE WHEN ${input.is_mended} THEN 0 ELSE failures END
      WHERE company_id = ${input.company_id}`,
 });
 
-/** Lets a company wait after a failed step: for ten seconds, and twice as long after each further failure, up to an hour. */
+/** Lets a company wait after a failed step: for ten seconds, and twice as long after each further failure, up to ten minutes. */
 export const postpone = write('search.postpone', {
   inputs: { company_id: 'uuid', now: 'timestamptz' },
   sql: (input) => `
     UPDATE search_progress
        SET failures = failures + 1,
-           retry_at = ${input.now} + least(interval '1 hour', interval '10 seconds' * 2 ^ least(failures, 10))
+           retry_at = ${input.now} + least(interval '10 minutes', interval '10 seconds' * 2 ^ least(failures, 10))
      WHERE company_id = ${input.company_id}`,
 });
 

@@ -32,7 +32,8 @@ function phonesIn(run: string, region: string): DigitRun[] {
       const between = run.slice(phone.index + phone.text.length, index);
       const longer = phone.text + between + group;
       const isLongerPossible = isPossiblePhone(longer, region);
-      if (between.includes('/') ? between === '/' && isLongerPossible : isLongerPossible || !isPossible) {
+      const isOneNumber = between.includes('/') ? between === '/' && isLongerPossible : isLongerPossible;
+      if (!isPossible || isOneNumber) {
         phone.text = longer;
         isPossible = isLongerPossible;
         continue;

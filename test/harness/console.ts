@@ -7,6 +7,7 @@ import type { Role } from '../../src/company/credentials/users/roles.ts';
 import { startApp, type TestCompany } from './app.ts';
 import { findChromium } from './browser.ts';
 import { type Person, SESSION_COOKIE, signIn } from './people.ts';
+import { secrets } from './webhook-worker.ts';
 
 /** The console in a real Chromium, on the real service and database. One browser and one service serve all its tests. */
 
@@ -16,7 +17,7 @@ export const skip = chromiumPath === undefined && 'Chromium is not installed: te
 const MAX_WAIT_MS = 10_000;
 const START_ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 
-export const app = await startApp();
+export const app = await startApp({ secrets, allowPrivateAddresses: true });
 /** The address that browsers open: sessions need a name of the machine itself. */
 export const site = app.baseUrl.replace('127.0.0.1', 'localhost');
 

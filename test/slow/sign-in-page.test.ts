@@ -114,6 +114,9 @@ test('after the sign-in the page leads back, and never to another place', { skip
   await page.waitFor(isShown('signed-out'), 'the form, for a person who has signed in');
   await click(page, '#use-passkey');
   await page.waitFor(`location.href === '${site}/healthz?a=1#b'`, 'the page that asked for the sign-in');
+  await page.open(`${site}/sign-in?account&next=${encodeURIComponent('/healthz?a=1#b')}`);
+  await page.waitFor(isShown('signed-in'), 'the account, although the person has signed in');
+  assert.equal(await page.evaluate('document.getElementById("continue").href'), `${site}/healthz?a=1#b`);
 });
 
 test('a page of another origin cannot use the session: neither a form, nor a script, nor a frame', {

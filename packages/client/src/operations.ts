@@ -3740,7 +3740,7 @@ export type Operations = {
     };
     answer: ListMeetingsEntry[];
   };
-  /** List the events of the company. Returns every change of every record of the company. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. */
+  /** List the events of the company. Returns every change of every record of the company. Oldest first. The header `Link` is always present and leads to the next events: poll it to stay up to date. `order=newest` is for reading backwards. */
   listEvents: {
     input: {
       /** The id of an event: returns the events after it. `latest`: returns no events, only the link to later ones. By default the list starts with the oldest event. */
@@ -3749,6 +3749,8 @@ export type Operations = {
       limit?: number | undefined;
       /** Only these types, separated by commas. `invoice.*` stands for every type of that record. */
       types?: string | undefined;
+      /** `newest`: begins with the newest event, and `after` returns those that happened before it. There is no link on the last page. */
+      order?: 'oldest' | 'newest' | undefined;
     };
     answer: ListEventsEntry[];
   };
@@ -5533,7 +5535,13 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     bearer: true,
   },
   listMeetings: { method: 'GET', path: '/meetings', query: ['page', 'per_page', 'state'], headers: {}, bearer: true },
-  listEvents: { method: 'GET', path: '/events', query: ['after', 'limit', 'types'], headers: {}, bearer: true },
+  listEvents: {
+    method: 'GET',
+    path: '/events',
+    query: ['after', 'limit', 'types', 'order'],
+    headers: {},
+    bearer: true,
+  },
   listCaseEvents: {
     method: 'GET',
     path: '/cases/{caseId}/events',

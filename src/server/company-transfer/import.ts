@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { positionAt } from '../../events/restores.sql.ts';
 import { connectClient } from '../../kernel/database/connect.ts';
 import type { Connection } from '../../kernel/database/database.ts';
 import type { SecretBox } from '../../kernel/secret-box.ts';
@@ -57,6 +58,11 @@ export async function importCompany(owner: Connection, options: ImportOptions): 
   }
 }
 
+/**
+ * A log that is far ahead of the clock would issue positions twice after its restores. A closed partition moves it by a
+ * fifth of this.
+ */
+const MAX_POSITIONS_AHEAD = 1_000_000_000_000;
 /** Locks of imports are (this number, a hash of the company). */
 const LOCK_CLASS = 7_226_003;
 const LOCK_TIMEOUT = '60s';
@@ -227,6 +233,13 @@ class Import {
 
   /** New events get positions after those of the file. */
   async #movePositionsBeyond(position: string): Promise<void> {
+    const { rows } = await this.#client.query(
+      `SELECT $1::bigint <= ${positionAt('now()')} + ${MAX_POSITIONS_AHEAD} AS plausible`,
+      [position],
+    );
+    if (!rows[0].plausible) {
+      throw new Error(`The file has a position of the event log, ${position}, that no service has reached yet.`);
+    }
     await this.#client.query(`SELECT move_event_positions($1::bigint + ${SKIPPED_POSITIONS})`, [position]);
   }
 

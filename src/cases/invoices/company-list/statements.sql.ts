@@ -16,13 +16,14 @@ import {
 /** The statuses of invoices that can still be paid, unless nothing is outstanding: a total may be zero or negative. */
 export const OPEN_STATUSES = ['Not Paid', 'Part Paid'] as const;
 const hasOutstanding = 'v.total > v.paid';
+const mayOwe = (onlyOutstanding: string) => `(NOT ${onlyOutstanding} OR ${hasOutstanding})`;
 const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
 
 /** `today` is the start of the day in the company's zone. */
 const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND ${hasOutstanding} AND v.date_due < ${today})`;
 
 const ofStatuses = ({ statuses, only_outstanding }: { statuses: string; only_outstanding: string }) =>
-  branchPerValue(statuses, 4, (value) => `${status} = ${value} AND (NOT ${only_outstanding} OR ${hasOutstanding})`);
+  branchPerValue(statuses, 4, (value) => `${status} = ${value} AND ${mayOwe(only_outstanding)}`);
 
 export const companyInvoices = companyLists('invoices', {
   table: 'invoices',
@@ -48,8 +49,8 @@ export const companyInvoices = companyLists('invoices', {
       branches: ({ external_id }) => [`v.external_id = ${external_id}`],
     },
   },
-  matches: ({ statuses, due_from, due_to, external_id }) =>
-    `${isExternalId('v', external_id)} AND ${status} = ANY (${statuses}) AND v.date_due >= ${due_from} AND v.date_due < ${due_to}`,
+  matches: ({ statuses, due_from, due_to, external_id, only_outstanding }) =>
+    `${isExternalId('v', external_id)} AND ${mayOwe(only_outstanding)} AND ${status} = ANY (${statuses}) AND v.date_due >= ${due_from} AND v.date_due < ${due_to}`,
   joins: ({ show_items, show_cancelled_items }) =>
     `CROSS JOIN ${lateralStatus} CROSS JOIN ${lateralItems(show_cancelled_items, show_items)}`,
   element: (input) =>

@@ -37,7 +37,8 @@ export const companyCases = companyLists('cases', {
   matches: ({ states, kind_id, responsible_adviser_id, external_id }) =>
     `${isExternalId('c', external_id)} AND c.state = ANY (${states}) AND (${kind_id} IS NULL OR c.kind_id = ${kind_id})
      AND (${responsible_adviser_id} IS NULL OR c.responsible_adviser_id = ${responsible_adviser_id})`,
-  element: () => `${record}::text`,
+  // Every list knows whether the caller may read cases; this one is only for callers who may.
+  element: ({ reads_cases }) => `CASE WHEN ${reads_cases} THEN ${record}::text END`,
   bytes: () =>
     `${CUSTOMER_BYTES} * (SELECT count(*) FROM customers u
        WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL)`,

@@ -75,6 +75,8 @@ function startSignIn(): void {
   const ofCompany = company ? { company_id: company } : {};
   /** Whether a person who has signed in is asked to do so again. */
   let isAgain = query.has('again');
+  /** Whether the person wants to change how to sign in, before going back. */
+  const isAboutAccount = query.has('account');
   // Only below the root of the service: another address could be that of a page that asks for the password again.
   const next = query.get('next') ?? '';
   const address = URL.canParse(next, root) ? new URL(next, root).href : '';
@@ -89,7 +91,8 @@ function startSignIn(): void {
     const hasSession = status === 200 && link === null;
     const isSignedIn = hasSession && !isAgain;
     const { user, session, company: firm } = current as Record<string, Record<string, string>>;
-    if (isSignedIn && !wasShown && target && session?.purpose === 'full') return location.replace(target);
+    const leadsBack = isSignedIn && !wasShown && !isAboutAccount;
+    if (leadsBack && target && session?.purpose === 'full') return location.replace(target);
     title(link !== null ? 'Welcome' : isSignedIn ? 'Your account' : hasSession ? 'Sign in again' : 'Sign in');
     show('signed-in', isSignedIn);
     show('with-link', link !== null);
