@@ -58,7 +58,7 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   { module: 'webhooks/endpoints/audit.sql.ts', usedBy: 'company/credentials/*.sql.ts' },
   // Webhook endpoints are created and changed under the lock of the company's credentials.
   { module: 'company/credentials/credential-lock.ts', usedBy: 'webhooks/endpoints/verbs.ts' },
-  // Longer sessions do not bring back those that had ended.
+  // A change of the limits of sessions ends those that did not work under the old ones, in the same statement.
   { module: 'company/credentials/sessions/statements.sql.ts', usedBy: 'company/companies/statements.sql.ts' },
   // The timeline shows what the records of a case show.
   { module: 'cases/{interactions,invoices,appointments}/projection.sql.ts', usedBy: 'cases/timeline/*.sql.ts' },
@@ -95,7 +95,8 @@ const RULES: readonly Rule[] = [
     'server/worker.ts',
     [
       '{cases,events,kernel,search,webhooks}/**',
-      'company/credentials/{links,sessions}/*.ts',
+      'company/credentials/links/*.ts',
+      'company/credentials/sessions/verbs.ts',
       'http/operation/response-retention.ts',
       'config.ts',
       'server/{audit-logs,mail-settings}.ts',
