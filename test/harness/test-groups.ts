@@ -25,6 +25,8 @@ const GROUPS: Record<string, TestGroup> = {
   batching: { files: ['batching', 'list-batching', 'lists', 'contention'], shared: ['batching-kinds'] },
   client: { files: ['client', 'idempotency', 'etag'] },
   'company-lists': { files: ['company-lists'], shared: ['company-lists'] },
+  // Its imports mostly wait, so they run beside the other groups.
+  'company-transfer': { files: ['company-transfer'] },
   events: { files: ['events', 'event-log-faults'], shared: ['events-company'] },
   interactions: { files: ['interactions', 'lifecycle-interactions'], shared: ['interactions'] },
   invoices: {
