@@ -126,7 +126,7 @@ for (const [what, headers, body] of [
 /* ---- routes and methods ---- */
 
 for (const path of [
-  ...['/cases', '/nothing', '/index.html', '/.env', '/__proto__', '/constructor', '/v1/healthz'],
+  ...['/nothing', '/index.html', '/.env', '/__proto__', '/constructor', '/v1/healthz'],
   ...['/cases/§/', '/cases/§/nothing', '/cases/§/Interactions', '/Cases/§/interactions'],
   ...['/cases/§/address-book/', '/cases/§/addressbook', '/cases/§/address-book/§', '/cases/§/invoices/§/items'],
   ...['/cases/§/interactions/§/', '/cases/§/appointments/§/§', '/cases/§/interactions;v=1'],
