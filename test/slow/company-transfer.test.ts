@@ -10,6 +10,7 @@ import { FILL_INTERACTIONS } from '../harness/bodies.ts';
 import { commandOutput } from '../harness/command-line.ts';
 import { FILL_EVENTS } from '../harness/company-transfer.ts';
 import { launch, temporaryDirectory, urlOf } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 const ROWS = 52_000;
 const MAX_GROWTH_BYTES = 120_000_000;
@@ -72,7 +73,8 @@ test('a company with 104,000 rows is exported as it is at one moment and importe
     const [file, smallFile] = [join(home.path, 'long.zip'), join(home.path, 'small.zip')];
 
     const killed = launch({ DATABASE_URL }, 'company', 'export', companyId, file);
-    while (!(await readdir(home.path)).includes('long.zip.partial')) await new Promise(setImmediate);
+    const isBegun = async () => (await readdir(home.path)).some((name) => name.endsWith('.partial'));
+    await until(isBegun, 'the draft of the file');
     killed.child.kill('SIGKILL');
     await once(killed.child, 'close');
     assert.ok(!(await readdir(home.path)).includes('long.zip'));
