@@ -20,7 +20,7 @@ import { type Notice, noticesOfEnding, noticesOfSaving, type Plan } from '../con
 import { startApp, type TestCompany } from './harness/app.ts';
 import { messageWorker } from './harness/message-worker.ts';
 
-/** The times of the diary, and what it says that a change will send. The screen is in test/slow/console-diary.test.ts. */
+/** The times of the diary, and what it says that a change will send. The screen is in test/browser/console-diary.test.ts. */
 
 const app = await startApp();
 const LONDON = 'Europe/London';

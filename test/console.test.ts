@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { startApp } from './harness/app.ts';
 
-/** How the console is served. What it does is in test/slow/console. */
+/** How the console is served. What it does is in test/browser/console. */
 
 const app = await startApp();
 const behindProxy = await startApp({ publicUrl: 'https://company.example/records' });

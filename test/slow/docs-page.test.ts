@@ -207,8 +207,7 @@ test('the pages work under a path that a proxy removes', { skip }, async () => {
     const home = await browser.newPage({ width: 390, height: 800 });
     const keep = 'async function () { return (window.shown = JSON.parse(await this.text())); }';
     await home.send('Page.addScriptToEvaluateOnNewDocument', { source: `Response.prototype.json = ${keep};` });
-    await home.open(`${root}/`);
-    await press(home, link('docs'));
+    await home.open(`${root}/docs`);
     await home.waitFor(`!!${button('Open Menu')}`, 'the reference');
     const tokenUrl = 'shown.components.securitySchemes.oauth2.flows.clientCredentials.tokenUrl';
     assert.equal(await home.evaluate(tokenUrl), `${root}/oauth/token`, 'secrets go to the same address');

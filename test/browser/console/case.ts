@@ -149,6 +149,7 @@ test('the timeline shows the kinds that are chosen, and a change with its before
   await timeline.getByRole('link', { name: 'Contacts' }).click();
   await page.waitForURL(/kinds=interaction/);
   await timeline.getByText('updated').waitFor({ state: 'detached' });
+  await timeline.getByText('After it').waitFor();
   assert.equal(await timeline.getByRole('listitem').count(), 1);
   await timeline.getByRole('link', { name: 'Everything' }).click();
   await timeline.getByRole('link', { name: /Interaction: updated by/ }).click();

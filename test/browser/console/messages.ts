@@ -98,6 +98,7 @@ test('sending again says before what it does, by keyboard alone, and one press t
   const recipient = company.customers[0].email;
   const page = await openConsole(company, '');
   await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
   await page.keyboard.press('g');
   await page.keyboard.press('m');
   await page.getByRole('table').waitFor();
