@@ -88,7 +88,7 @@ export async function readManifest(zip: ZipReader): Promise<Manifest> {
   return manifest;
 }
 
-/** Whoever wrote the file must not be able to control the terminal, or to use up the positions of the event log. */
+/** A forged file must not be able to control the terminal, or to use up the positions of the event log. */
 function assertReadable({ company, last_position, migration, tables }: Manifest): void {
   const isName = typeof company?.name === 'string' && !CONTROL_CHARACTER.test(company.name);
   if (!isName || !isUuid(company.id) || !MIGRATION.test(migration) || !Array.isArray(tables)) throw foreign();
