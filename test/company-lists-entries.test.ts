@@ -120,9 +120,18 @@ test('a phone number that everybody has twice: a page looks at no more people th
     },
     ...{ until: '\u{10ffff}', phone: '07400999999', reads_cases: true },
   } as never);
-  const [row] = await app.sql<{ 'QUERY PLAN': object[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${statement.text}`, values);
-  const rejected = [...JSON.stringify(row?.['QUERY PLAN']).matchAll(/"Rows Removed by [^"]+": ?(\d+)/g)];
-  const total = rejected.reduce((sum, [, rows]) => sum + Number(rows), 0);
+  type Node = { 'Relation Name'?: string; Plans?: Node[] } & Record<string, unknown>;
+  const [row] = await app.sql<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+    `EXPLAIN (ANALYZE, FORMAT JSON) ${statement.text}`,
+    values,
+  );
+  // Of people only: how the few addresses of this database are read depends on how many its other tests made.
+  const inVain = (node: Node): number =>
+    (node['Relation Name'] === 'people'
+      ? Object.entries(node).reduce((sum, [key, rows]) => sum + (key.startsWith('Rows Removed') ? Number(rows) : 0), 0)
+      : 0) + (node.Plans ?? []).reduce((sum, inner) => sum + inVain(inner), 0);
+  assert.ok(row);
+  const total = inVain(row['QUERY PLAN'][0].Plan);
   assert.ok(total < 100, `${total} rows were looked at in vain`);
 });
 
