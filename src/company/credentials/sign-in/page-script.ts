@@ -85,6 +85,13 @@ function startSignIn(): void {
   /** Whether the page has shown the account: it then stays, because there may be recovery codes to be kept. */
   let wasShown = false;
 
+  const readAccount = async () =>
+    (await ask('GET', 'account')) as unknown as {
+      passkeys: { name: string }[];
+      password_set_at: string | null;
+      has_one_time_codes: boolean;
+      recovery_codes_left: number;
+    };
   const refresh = async (): Promise<void> => {
     const { status, body: current } = await call('GET', 'session');
     // A link may be meant for another person than the one who is signed in.
@@ -93,18 +100,13 @@ function startSignIn(): void {
     const { user, session, company: firm } = current as Record<string, Record<string, string>>;
     const leadsBack = isSignedIn && !wasShown && !isAboutAccount;
     if (leadsBack && target && session?.purpose === 'full') return location.replace(target);
+    const account = isSignedIn ? await readAccount() : undefined;
     title(link !== null ? 'Welcome' : isSignedIn ? 'Your account' : hasSession ? 'Sign in again' : 'Sign in');
     show('signed-in', isSignedIn);
     show('with-link', link !== null);
     show('signed-out', !isSignedIn && link === null);
     wasShown = isSignedIn;
-    if (!isSignedIn) return;
-    const account = (await ask('GET', 'account')) as unknown as {
-      passkeys: { name: string }[];
-      password_set_at: string | null;
-      has_one_time_codes: boolean;
-      recovery_codes_left: number;
-    };
+    if (!account) return;
     const isFull = session?.purpose === 'full';
     byId('who').textContent = isFull
       ? `${user?.name} (${user?.role}) of ${firm?.name}`
