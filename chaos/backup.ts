@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { draftName } from '../src/backup/backup-folder.ts';
+import { ARCHIVE } from '../src/backup/manifest.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
 import { type Settings, temporaryDirectory } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/simulated-year.ts';
@@ -29,10 +31,13 @@ type Plan = {
   kills: number;
 };
 
+type Ended = { code: number | null; output: string };
+
 /** PACE_ROUNDS, RESTORES and KILLS in the environment change the numbers. */
-const FULL: Plan = { writers: 32, thinkMs: 0, seededRows: 600_000, paceRounds: 5, restores: 10, kills: 20 };
+const FULL: Plan = { writers: 32, thinkMs: 0, seededRows: 600_000, paceRounds: 10, restores: 10, kills: 20 };
 const SHORT: Plan = { writers: 32, thinkMs: 100, seededRows: 0, paceRounds: 0, restores: 2, kills: 0 };
-const PACE_MS = 8_000;
+const PACE_MS = 4_000;
+const SETTLE_MS = 300;
 const MIN_PACE = 0.9;
 
 export const backup: ChaosTest = {
@@ -115,7 +120,10 @@ async function seedInteractions(deployment: Deployment, rows: number, progress: 
   await deployment.sql('CHECKPOINT');
 }
 
-/** Compares the writes per second during backups with those before and after each. */
+/**
+ * Compares the writes per second while a scheduled backup copies with those while it is stopped, in turn: the rate of the
+ * disk and of checkpoints changes from minute to minute.
+ */
 async function measurePace(
   { paceRounds }: Plan,
   load: TimedLoad,
@@ -124,24 +132,39 @@ async function measurePace(
   results: Results,
   progress: (text: string) => void,
 ): Promise<void> {
+  if (paceRounds === 0) return;
+  progress('waiting for the checkpoint of a scheduled backup');
+  const backup = start(environment, ['backup', 'create', folder, '--gently']);
+  const isRunning = () => backup.child.exitCode === null;
+  while (isRunning() && !(await isCopying(folder))) await pause(100);
   const ratios: number[] = [];
-  const durations: number[] = [];
   for (let round = 1; round <= paceRounds; round++) {
     progress(`pace, round ${round} of ${paceRounds}`);
-    const before = await load.rateDuring(() => pause(PACE_MS));
-    const startedAt = performance.now();
-    const during = await load.rateDuring(() => run(environment, ['backup', 'create', folder]));
-    durations.push((performance.now() - startedAt) / 1000);
-    const after = await load.rateDuring(() => pause(PACE_MS));
-    ratios.push(during / ((before + after) / 2));
+    const rates: number[] = [];
+    for (const signal of ['SIGSTOP', 'SIGCONT', 'SIGCONT', 'SIGSTOP'] as const) {
+      backup.child.kill(signal);
+      await pause(SETTLE_MS);
+      rates.push(await load.rateDuring(() => pause(PACE_MS)));
+    }
+    if (!isRunning()) break;
+    const [before, first, second, after] = rates as [number, number, number, number];
+    ratios.push((first + second) / (before + after));
   }
-  if (ratios.length === 0) return;
-  const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
-  const pace = median(ratios);
+  backup.child.kill('SIGCONT');
+  progress('the end of the backup');
+  const { code, output } = await backup.ended;
+  if (code !== 0) addFault(results, `backup create: ${output}`);
+  if (ratios.length === 0) throw new Error('The backup ended before the pace was measured.');
+  const pace = ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)] as number;
   const list = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
   results.notes.push(`pace of the writers during a backup: ${pace.toFixed(2)} (${list})`);
-  results.notes.push(`a backup under load took ${median(durations).toFixed(1)} s`);
   if (pace < MIN_PACE) results.timingFaults.push(`the pace during a backup was ${pace.toFixed(2)}, below ${MIN_PACE}`);
+}
+
+async function isCopying(folder: string): Promise<boolean> {
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith(draftName('')));
+  const contents = await Promise.all(drafts.map((draft) => readdir(join(folder, draft))));
+  return contents.flat().includes(ARCHIVE);
 }
 
 /** After each kill the folder must have complete backups only, and the next backup must remove what was left. */
@@ -216,20 +239,22 @@ async function expectSuccess(results: Results, environment: Settings, args: stri
 }
 
 /** Runs a command and kills it after the time, if it still runs. */
-async function run(
-  settings: Settings,
-  args: string[],
-  killAfterMs?: number,
-): Promise<{ code: number | null; output: string }> {
+async function run(settings: Settings, args: string[], killAfterMs?: number): Promise<Ended> {
+  const { child, ended } = start(settings, args);
+  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  const result = await ended;
+  clearTimeout(timer);
+  return result;
+}
+
+function start(settings: Settings, args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
   const { DATABASE_URL: _url, BACKUP_DIR: _folder, ...inherited } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...inherited, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  clearTimeout(timer);
-  return { code, output: out + err };
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { child, ended: ended.then(([out, err, [code]]) => ({ code, output: out + err })) };
 }
 
 /** Starts a restored database and compares it with the writes. */

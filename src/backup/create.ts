@@ -14,6 +14,7 @@ import { backupName, draftName, withBackupFolder } from './backup-folder.ts';
 import { assertNewestTimeline, claimFolder } from './claim.ts';
 import { CONTROL_FILE, ignoreMissing, listDatabaseFiles, RESTORE_MARK } from './database-files.ts';
 import { ARCHIVE, type FileEntry, MANIFEST, type Manifest, newManifest } from './manifest.ts';
+import { limitProcessorUse } from './processor-share.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 import { isHistory, segmentsBetween, timelineOf } from './wal-names.ts';
 
@@ -26,8 +27,8 @@ export type BackupOptions = {
   dataDir: string;
   folder: string;
   serviceVersion: string;
-  /** Begins with an immediate checkpoint. Otherwise the server spreads it over minutes, which disturbs it less. */
-  fast: boolean;
+  /** Lets the server spread the checkpoint over minutes, and copies with a small share of the processors. */
+  gently: boolean;
   onProgress: (text: string) => void;
 };
 
@@ -37,6 +38,8 @@ export type CreatedBackup = { name: string; manifest: Manifest };
 const COMPRESSION = {
   params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 },
 };
+/** Beside 32 writers that keep two processors busy, the writers lose about this share and some of their caches. */
+const GENTLE_SHARE = 0.05;
 const READ_BYTES = 256 * 1024;
 const SPACE_CHECK_BYTES = 32 * 1024 * 1024;
 /** On the disk of the database, a backup leaves this share free, and at most so much. */
@@ -75,7 +78,7 @@ async function freeName(folder: string): Promise<string> {
 }
 
 async function copyDatabase(client: pg.Client, draft: string, options: BackupOptions): Promise<Manifest> {
-  const { dataDir, serviceVersion, fast, onProgress } = options;
+  const { dataDir, serviceVersion, gently, onProgress } = options;
   const directory = await realpath(join(dataDir, 'postgres'));
   onProgress('Waiting for a checkpoint …');
   const { rows: facts } = await client.query(
@@ -93,9 +96,10 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
   await client.query('SELECT pg_create_physical_replication_slot($1, true, true)', [slot]);
   const { rows: begun } = await client.query(
     `SELECT pg_walfile_name(lsn) AS wal, clock_timestamp() AS at FROM pg_backup_start('case-records', $1) AS lsn`,
-    [fast],
+    [!gently],
   );
-  const archive = new ArchiveWriter(directory, onProgress);
+  const beforeRead = gently ? limitProcessorUse(GENTLE_SHARE) : async () => {};
+  const archive = new ArchiveWriter(directory, beforeRead, onProgress);
   let stopped: { stopped_at: string; last: string; end: string } | undefined;
 
   async function* content(): AsyncGenerator<Buffer> {
@@ -141,10 +145,12 @@ async function copyDatabase(client: pg.Client, draft: string, options: BackupOpt
 class ArchiveWriter {
   readonly entries: FileEntry[] = [];
   readonly #directory: string;
+  readonly #beforeRead: () => Promise<void>;
   readonly #onProgress: (text: string) => void;
 
-  constructor(directory: string, onProgress: (text: string) => void) {
+  constructor(directory: string, beforeRead: () => Promise<void>, onProgress: (text: string) => void) {
     this.#directory = directory;
+    this.#beforeRead = beforeRead;
     this.#onProgress = onProgress;
   }
 
@@ -183,6 +189,7 @@ class ArchiveWriter {
       const hash = createHash('sha256');
       yield tarHeader({ name: path, isFolder: false, size });
       for (let position = 0; position < size; ) {
+        await this.#beforeRead();
         const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, size - position));
         const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
         // A file that was truncated meanwhile is filled up to the size in the header.

@@ -105,7 +105,7 @@ function backupWhenDue({ config, clock, logger }: BackupServiceOptions, report: 
   };
 }
 
-/** In a process of its own and with the lowest priority, so that requests are answered as fast as before. */
+/** In a process of its own, so that requests are answered as before. */
 async function runBackup(folder: string, signal: AbortSignal): Promise<string> {
   const child = spawn(process.execPath, [MAIN, 'backup', 'create', folder, '--gently'], {
     stdio: ['ignore', 'pipe', 'pipe'],
