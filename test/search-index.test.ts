@@ -264,6 +264,28 @@ test('a company that is not indexed yet finds nothing, and is told so', async ()
   assert.deepEqual(await ok(company.get('/search?q=smith')), { hits: [], complete: false });
 });
 
+test('the event loop serves others between the records of a step', async () => {
+  const company = await app.company();
+  await index();
+  // Without events the records are indexed only when the case is, all of them in one step.
+  await addCalls(company, company.caseId, `narcissus ${'1a '.repeat(6_000)}`, 60);
+  await ok(company.patch(`/manage/cases/${company.caseId}`, { reference: 'Orchid' }));
+  let longestMs = 0;
+  let turnAt = performance.now();
+  const startedAt = turnAt;
+  const observeTurns = () => {
+    longestMs = Math.max(longestMs, performance.now() - turnAt);
+    turnAt = performance.now();
+    turn = setImmediate(observeTurns);
+  };
+  let turn = setImmediate(observeTurns);
+  await index();
+  clearImmediate(turn);
+  assert.equal((await search(company, 'narcissus', '&limit=50')).length, 50);
+  const totalMs = performance.now() - startedAt;
+  assert.ok(longestMs < totalMs / 4, `one turn took ${longestMs} of ${totalMs} ms`);
+});
+
 test('several workers at the same time index every change once', async () => {
   const companies = await Promise.all([app.company(), app.company(), app.company()]);
   for (const company of companies) await addInteraction(company, company.caseId, { notes: 'iris' });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import fc from 'fast-check';
+import { phoneLibrary } from '../src/kernel/validation/phone.ts';
 import { matches, wordsOf } from '../src/search/document.ts';
 import { fragmentOf } from '../src/search/fragment.ts';
 import { parseQuery, tsquery } from '../src/search/query.ts';
@@ -196,6 +197,44 @@ test('each of several phone numbers in a text is found', () => {
     ['BE', '0475/12.34.56', '+32 475 12 34 56'],
   ] as const) {
     assert.ok(isFound(stored, typed, 'notes', region), `${stored} by ${typed}`);
+  }
+});
+
+test('the first 100 phone numbers of a text are found as numbers, further ones as words', () => {
+  const number = (n: number) => `07700 ${900_000 + n}`;
+  const international = (n: number) => `+447700${900_000 + n}`;
+  const text = Array.from({ length: 101 }, (_, n) => `12 rings of ${number(n)}`).join(', ');
+  for (const n of [0, 99]) assert.ok(isFound(text, international(n)), number(n));
+  assert.ok(!isFound(text, international(100)));
+  assert.ok(isFound(text, '07700 900100'));
+  const last = (q: string) =>
+    fragmentOf('notes', text, parseQuery(q, REGION), REGION)?.pieces.find((p) => p.match)?.text;
+  assert.equal(last(international(99)), number(99));
+});
+
+test('a text of nothing but digits has few words, and few of its numbers are read', () => {
+  const parse = mock.method(phoneLibrary(), 'parsePhoneNumberFromString');
+  try {
+    for (const unit of [
+      '07700 900123 ',
+      '07700900123/',
+      '1 ',
+      '0 ',
+      '1/',
+      '123 ',
+      '1234567/',
+      '(1234567',
+      '+441',
+      `${'7'.repeat(99)} `,
+    ]) {
+      const text = unit.repeat(100_000 / unit.length);
+      parse.mock.resetCalls();
+      const { words, phones } = wordsOf('notes', text, REGION);
+      assert.ok(words.size <= 310 && phones.length <= 100, `${unit}: ${words.size} words, ${phones.length} phones`);
+      assert.ok(parse.mock.callCount() <= 2_000, `${unit}: ${parse.mock.callCount()} numbers read`);
+    }
+  } finally {
+    parse.mock.restore();
   }
 });
 

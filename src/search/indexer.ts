@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { readWatermark } from '../events/watermark.ts';
 import type { Database, Executor } from '../kernel/database/database.ts';
+import { eventLoopPauses } from '../kernel/event-loop.ts';
 import { periodically } from '../kernel/periodic.ts';
 import type { Query } from '../kernel/sql/statement.ts';
 import { type Clock, toSql } from '../kernel/time/time.ts';
@@ -175,13 +176,16 @@ async function indexRecords(tx: Executor, claim: Claim, keys: readonly Key[]): P
   const contexts = await tx.queryRows<ContextRow>(loadContexts({ company_id, case_ids: caseIds }));
   const contextByCase = new Map(contexts.map((context) => [context.case_id, context]));
   const found = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row]));
-  const documents = keys.map(({ kind, case_id, id }) => {
+  const documents: { at: string | null; words: string | null }[] = [];
+  const pause = eventLoopPauses();
+  for (const { kind, case_id, id } of keys) {
+    await pause();
     const row = found.get(`${kind} ${id}`);
-    return {
+    documents.push({
       at: row?.at ?? null,
       words: row ? tsvector(row, contextByCase.get(case_id), company_number, phone_region) : null,
-    };
-  });
+    });
+  }
   await tx.queryRows(
     sql.storeDocuments({
       company_id,

@@ -13,21 +13,34 @@ const MAX_PHONE_DIGITS = 15;
 /** After so many digits, a zero or a bracket begins the next number. */
 const MIN_WHOLE_DIGITS = 9;
 
+/** It takes some 0.1 ms to read a number, and a text may be nothing but digits. Further numbers are found as words. */
+export const MAX_NUMBERS = 100;
+
 export type DigitRun = { index: number; text: string };
 
-/** The parts of a text that may be phone numbers. */
-export const digitRuns = (text: string, region: string): DigitRun[] =>
-  [...text.matchAll(RUN)].flatMap(({ index, 0: run }) =>
-    phonesIn(run, region).map((phone) => ({ index: index + phone.index, text: phone.text })),
-  );
+/** Returns the parts of a text that may be phone numbers, up to the last of the numbers that are read. */
+export function digitRuns(text: string, region: string): DigitRun[] {
+  const runs: DigitRun[] = [];
+  let numbers = 0;
+  for (const { index, 0: run } of text.matchAll(RUN)) {
+    for (const phone of phonesIn(run, region)) {
+      if (digitsOf(phone.text).length >= MIN_STORED_DIGITS) numbers++;
+      if (numbers > MAX_NUMBERS) return runs;
+      runs.push({ index: index + phone.index, text: phone.text });
+    }
+  }
+  return runs;
+}
 
 /** Separates numbers that stand side by side: `020 7946 0958 / 07700 900123`. `030/1234567` is one number. */
-function phonesIn(run: string, region: string): DigitRun[] {
-  if (!run.includes('/') && digitsOf(run).length <= MAX_PHONE_DIGITS) return [{ index: 0, text: run }];
-  const phones: DigitRun[] = [];
+function* phonesIn(run: string, region: string): Generator<DigitRun> {
+  if (!run.includes('/') && digitsOf(run).length <= MAX_PHONE_DIGITS) {
+    yield { index: 0, text: run };
+    return;
+  }
+  let phone: DigitRun | undefined;
   let isPossible = false;
   for (const { index, 0: group } of run.matchAll(GROUP)) {
-    const phone = phones.at(-1);
     if (phone && mayGoOn(phone.text, group)) {
       const between = run.slice(phone.index + phone.text.length, index);
       const longer = phone.text + between + group;
@@ -39,10 +52,11 @@ function phonesIn(run: string, region: string): DigitRun[] {
         continue;
       }
     }
-    phones.push({ index, text: group });
+    if (phone) yield phone;
+    phone = { index, text: group };
     isPossible = isPossiblePhone(group, region);
   }
-  return phones;
+  if (phone) yield phone;
 }
 
 function mayGoOn(phone: string, group: string): boolean {

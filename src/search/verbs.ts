@@ -1,5 +1,6 @@
 import type { Context } from '../kernel/context.ts';
 import { InvalidValue } from '../kernel/errors.ts';
+import { eventLoopPauses } from '../kernel/event-loop.ts';
 import type { Scope } from '../kernel/scopes.ts';
 import type { Form } from '../kernel/validation/form.ts';
 import {
@@ -110,10 +111,15 @@ async function readHits(
   ]);
   const rowByKey = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row]));
   const contextByCase = new Map(contexts.map((one) => [one.case_id, one]));
-  return keys.flatMap(({ kind, id }) => {
+  const hits: SearchHit[] = [];
+  const pause = eventLoopPauses();
+  for (const { kind, id } of keys) {
+    await pause();
     const row = rowByKey.get(`${kind} ${id}`);
-    return row ? (hitOf(row, contextByCase.get(row.case_id), terms, company.phoneRegion) ?? []) : [];
-  });
+    const hit = row && hitOf(row, contextByCase.get(row.case_id), terms, company.phoneRegion);
+    if (hit) hits.push(hit);
+  }
+  return hits;
 }
 
 function hitOf(
