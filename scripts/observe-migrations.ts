@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Effect, LOCKS, type Work } from '../src/kernel/schema/migration-effects.ts';
-import { type Migration, separateStatements } from '../src/kernel/schema/migrations.ts';
+import { isConcurrent, type Migration, separateStatements } from '../src/kernel/schema/migrations.ts';
 
 /**
  * Applies migrations to an empty database and notes what each does to tables that were there before it: the locks that
@@ -33,7 +33,7 @@ async function observeTransaction(client: pg.Client, sql: string): Promise<Effec
 
 /** A statement with CONCURRENTLY refuses a transaction. Its lock is the same for each. */
 async function observeStatement(client: pg.Client, sql: string): Promise<Effect[]> {
-  if (!/\bCONCURRENTLY\b/.test(sql)) return observeTransaction(client, sql);
+  if (!isConcurrent(sql)) return observeTransaction(client, sql);
   const before = await readState(client);
   await client.query(sql);
   const { rows } = await client.query(`SELECT i.oid, i.relation::regclass::text AS table FROM (${INDEXES}) AS i`);

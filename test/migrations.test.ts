@@ -42,29 +42,56 @@ test('ten concurrent processes migrate an empty database exactly once', () =>
     assert.equal((await client.query('SELECT * FROM migrations')).rowCount, migrations.length);
   }));
 
-test('a migration that waits for a long transaction holds up nobody, and is applied when the transaction ends', () =>
+const ADD_COLUMN = 'ALTER TABLE one ADD COLUMN name text';
+for (const [kind, sql] of [
+  ['migration', ADD_COLUMN],
+  ['step of a migration', `-- outside of a transaction\n-- Not CONCURRENTLY.\n${ADD_COLUMN};\n`],
+] as const) {
+  test(`a ${kind} that waits for a long transaction holds up nobody, and is applied when the transaction ends`, () =>
+    withDatabase(async (connection, client) => {
+      const first = migration(1, 'CREATE TABLE one (id int)');
+      await migrate(connection, [first]);
+      const reader = new pg.Client(connection);
+      await reader.connect();
+      try {
+        await reader.query('BEGIN; SELECT * FROM one');
+        let isApplied = false;
+        const migrating = migrate(connection, [first, migration(2, sql)]).then(() => {
+          isApplied = true;
+        });
+        const isWaiting = async () =>
+          (await client.query(`SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)).rowCount ===
+          1;
+        await until(isWaiting, 'the migration to wait', 5_000);
+        // The requests queue behind the migration until it lets them through.
+        await within(client.query('SELECT * FROM one'), 'a request behind the migration', 10_000);
+        assert.equal(isApplied, false);
+        await reader.query('COMMIT');
+        await migrating;
+        assert.deepEqual((await client.query('SELECT name FROM one')).rows, []);
+      } finally {
+        await reader.end();
+      }
+    }));
+}
+
+test('a step that builds an index concurrently waits for long transactions without giving up', () =>
   withDatabase(async (connection, client) => {
     const first = migration(1, 'CREATE TABLE one (id int)');
+    const steps = migration(2, '-- outside of a transaction\nCREATE INDEX CONCURRENTLY one_id ON one (id);\n');
     await migrate(connection, [first]);
-    const reader = new pg.Client(connection);
-    await reader.connect();
+    const writer = new pg.Client(connection);
+    await writer.connect();
     try {
-      await reader.query('BEGIN; SELECT * FROM one');
-      let isApplied = false;
-      const migrating = migrate(connection, [first, migration(2, 'ALTER TABLE one ADD COLUMN name text')]).then(() => {
-        isApplied = true;
-      });
-      const isWaiting = async () =>
-        (await client.query(`SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)).rowCount === 1;
-      await until(isWaiting, 'the migration to wait', 5_000);
-      // The requests queue behind the migration until it lets them through.
-      await within(client.query('SELECT * FROM one'), 'a request behind the migration', 10_000);
-      assert.equal(isApplied, false);
-      await reader.query('COMMIT');
-      await migrating;
-      assert.deepEqual((await client.query('SELECT name FROM one')).rows, []);
+      await writer.query('BEGIN; INSERT INTO one VALUES (1)');
+      const migrating = migrate(connection, [first, steps]);
+      const longerThanOthers = `SELECT FROM pg_locks WHERE NOT granted AND clock_timestamp() - waitstart > interval '2.5 s'`;
+      const hasWaited = async () => (await client.query(longerThanOthers)).rowCount === 1;
+      await Promise.race([until(hasWaited, 'the migration to wait', 20_000), migrating]);
+      await writer.query('COMMIT');
+      assert.deepEqual(await migrating, ['0002_test.sql']);
     } finally {
-      await reader.end();
+      await writer.end();
     }
   }));
 

@@ -268,7 +268,7 @@ test('the event loop serves others between the records of a step', async () => {
   const company = await app.company();
   await index();
   // Without events the records are indexed only when the case is, all of them in one step.
-  await addCalls(company, company.caseId, `narcissus ${'1a '.repeat(6_000)}`, 60);
+  await addCalls(company, company.caseId, `narcissus ${'1a '.repeat(3_000)}`, 50);
   await ok(company.patch(`/manage/cases/${company.caseId}`, { reference: 'Orchid' }));
   let longestMs = 0;
   let turnAt = performance.now();

@@ -17,7 +17,7 @@ const LOCK_POLL_MS = 50;
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_PAUSE_MS = 1_000;
 const REPORT_INTERVAL_MS = 60_000;
-/** The first line of a migration whose statements each commit on their own, for example to build an index. */
+/** The first line of a migration whose statements each commit on their own, because one of them is CONCURRENTLY. */
 const OUTSIDE_TRANSACTION = '-- outside of a transaction\n';
 
 export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]> {
@@ -104,39 +104,52 @@ function missingFrom(migrations: Migration[], applied: Applied[]): Migration[] {
 export const separateStatements = (sql: string): string[] | undefined =>
   sql.startsWith(OUTSIDE_TRANSACTION) ? sql.split(/;$/m) : undefined;
 
+/** Waits for the transactions that use a table without a lock that others would queue behind. It may take hours. */
+export const isConcurrent = (statement: string): boolean => /\bCONCURRENTLY\b/.test(statement.replaceAll(/^ *--.*$/gm, ''));
+
 /**
  * Applies a migration in one transaction, so that an interruption leaves the database unchanged. One outside of a
  * transaction can be interrupted between two statements, so each of them can be repeated.
  */
 async function apply(client: pg.Client, migration: Migration, progress: MigrationProgress): Promise<void> {
   const { version, name, sql, sha256 } = migration;
-  const record = () =>
-    client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
   const statements = separateStatements(sql);
-  const inTransaction = async () => {
-    await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await client.query(sql);
-    await record();
-    await client.query('COMMIT');
-  };
-  for (let waitedMs = 0; ; ) {
-    const startedAt = performance.now();
-    try {
-      if (!statements) return await inTransaction();
-      for (const statement of statements) await client.query(statement);
-      await record();
-      return;
-    } catch (error) {
-      await client.query('ROLLBACK');
-      if (statements || !isLockFailure(error)) {
-        throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
-      }
+  const inTransaction = transactionsThatRetry(client, () => progress.onWait?.(name));
+  try {
+    for (const statement of statements ?? []) {
+      if (isConcurrent(statement)) await client.query(statement);
+      else await inTransaction(() => client.query(statement));
     }
-    await sleep(LOCK_PAUSE_MS);
-    const before = waitedMs;
-    waitedMs += performance.now() - startedAt;
-    if (Math.floor(before / REPORT_INTERVAL_MS) < Math.floor(waitedMs / REPORT_INTERVAL_MS)) progress.onWait?.(name);
+    await inTransaction(async () => {
+      if (!statements) await client.query(sql);
+      await client.query('INSERT INTO migrations (version, name, sha256) VALUES ($1, $2, $3)', [version, name, sha256]);
+    });
+  } catch (error) {
+    throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Returns a function that works in a transaction, again and again until it gets its locks, and reports each minute. */
+function transactionsThatRetry(client: pg.Client, onWait: () => void) {
+  let waitedMs = 0;
+  return async (work: () => Promise<unknown>): Promise<void> => {
+    for (;;) {
+      const startedAt = performance.now();
+      try {
+        await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+        await work();
+        await client.query('COMMIT');
+        return;
+      } catch (error) {
+        await client.query('ROLLBACK');
+        if (!isLockFailure(error)) throw error;
+      }
+      await sleep(LOCK_PAUSE_MS);
+      const before = waitedMs;
+      waitedMs += performance.now() - startedAt;
+      if (Math.floor(before / REPORT_INTERVAL_MS) < Math.floor(waitedMs / REPORT_INTERVAL_MS)) onWait();
+    }
+  };
 }
 
 /** A lock could not be taken in time, or two transactions waited for each other. */
