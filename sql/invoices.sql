@@ -475,25 +475,25 @@ SELECT 1 FROM invoices WHERE company_id = $1::uuid AND case_id = $2::uuid AND id
     SELECT s.* FROM (
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
          AND (v.date_created, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_created < $7::timestamptz
        ORDER BY v.date_created asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
@@ -528,25 +528,25 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
     SELECT s.* FROM (
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_created AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
          AND (v.date_created, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_created >= $7::timestamptz
        ORDER BY v.date_created desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int
@@ -581,25 +581,25 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
     SELECT s.* FROM (
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
          AND (v.date_due, v.id) > ($6::timestamptz, $4::uuid)
          AND v.date_due < $7::timestamptz
        ORDER BY v.date_due asc, v.id asc LIMIT $3::int)) s ORDER BY s.sort_key asc, s.id asc LIMIT $3::int
@@ -634,25 +634,25 @@ SELECT ('[' || coalesce(string_agg(('{"id":"' || (t.id) || '","description":' ||
     SELECT s.* FROM (
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[1]
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[2]
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[3]
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int) UNION ALL
     (SELECT v.*, v.date_due AS sort_key FROM invoices v
        WHERE v.company_id = $1::uuid AND true AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4] AND (NOT $13::boolean OR v.total > v.paid)
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ($9::text[])[4]
          AND (v.date_due, v.id) < ($6::timestamptz, $4::uuid)
          AND v.date_due >= $7::timestamptz
        ORDER BY v.date_due desc, v.id desc LIMIT $3::int)) s ORDER BY s.sort_key desc, s.id desc LIMIT $3::int

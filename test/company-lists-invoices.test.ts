@@ -67,20 +67,66 @@ test('only invoices that can still be paid are overdue', async () => {
   assert.equal((await ok(company.get('/invoices?overdue=false'))).length, 4);
 });
 
+const FREE = {
+  sub_total: 0,
+  total: 0,
+  vat_amount: 0,
+  items: [{ description: 'Free', quantity: 1, rate: 0, amount: 0 }],
+};
+
 test('an invoice on which nothing is outstanding is neither open nor overdue', async () => {
   const company = await app.company();
-  const free = {
-    sub_total: 0,
-    total: 0,
-    vat_amount: 0,
-    items: [{ description: 'Free', quantity: 1, rate: 0, amount: 0 }],
-  };
-  const { id } = await invoice(company, company.path, { ...due('2026-05-31'), ...free });
+  const { id } = await invoice(company, company.path, { ...due('2026-05-31'), ...FREE });
   for (const filter of ['overdue', 'open']) assert.deepEqual(await ok(company.get(`/invoices?${filter}=true`)), []);
   const [row] = await ok(company.get('/invoices'));
   assert.deepEqual([row.id, row.overdue, row.outstanding], [id, false, 0]);
   const { open, overdue } = await ok(company.get('/invoices/sums'));
   assert.deepEqual([open.count, overdue.count], [0, 0]);
+});
+
+test('a page of open or overdue invoices looks at 1,000 at most, however many have nothing outstanding', async () => {
+  const company = await app.company();
+  const on = (day: string) => ({ date_created: `${day} 12:00:00`, date_due: `${day} 12:00:00` });
+  const { id: free } = await invoice(company, company.path, { ...on('2026-05-30'), ...FREE });
+  await app.sql(
+    `INSERT INTO invoices SELECT (jsonb_populate_record(v, jsonb_build_object('id', gen_random_uuid(), 'invoice_number', n))).*
+       FROM invoices v, generate_series(1, 1500) n WHERE v.id = $1`,
+    [free],
+  );
+  const { id } = await invoice(company, company.path, on('2026-05-31'));
+  for (const filter of ['open', 'overdue']) {
+    for (const sort of ['date_due', 'date_created']) {
+      const path = `/invoices?${filter}=true&sort=${sort}&limit=10`;
+      const page = await company.get(path);
+      const next = nextOf(page.headers.link);
+      assert.deepEqual([page.body, typeof next], [[], 'string'], path);
+      // Nor does it look at fewer: the next page reaches the end.
+      const [found] = await ok(company.get(next ?? ''));
+      assert.equal(found?.id, id, path);
+    }
+  }
+});
+
+test('open=false and overdue=false filter nothing, whatever the other filters', async () => {
+  const { company, second, ids } = await everyStatus();
+  const { id: later } = await invoice(company, second, due('2026-06-30'));
+  await app.sql(`UPDATE invoices SET external_id = 'LATER' WHERE id = $1`, [later]);
+  const found = async (query: string) => (await ok(company.get(`/invoices?${query}`))).map((row: Row) => row.id).sort();
+  const open = [ids['Not Paid'], ids['Part Paid'], later].sort();
+  const overdue = [ids['Not Paid'], ids['Part Paid']].sort();
+  for (const sort of ['date_due', '-date_created']) {
+    for (const [filters, expected] of [
+      ['open=false&overdue=true', overdue],
+      ['open=true&overdue=false', open],
+      ['open=false&overdue=false', [...Object.values(ids), later].sort()],
+      ['open=false&status=Paid', [ids.Paid]],
+      ['open=false&status=Cancelled&due_to=2026-06-01%2000:00', [ids.Cancelled]],
+      ['open=false&due_from=2026-06-01%2000:00', [later]],
+      ['open=false&external_id=LATER', [later]],
+    ] as const) {
+      assert.deepEqual(await found(`${filters}&sort=${sort}`), expected, `${filters} ${sort}`);
+    }
+  }
 });
 
 test('open invoices are those that can still be paid, the one that was due first at the top', async () => {

@@ -22,8 +22,8 @@ const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
 /** `today` is the start of the day in the company's zone. */
 const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND ${hasOutstanding} AND v.date_due < ${today})`;
 
-const ofStatuses = ({ statuses, only_outstanding }: { statuses: string; only_outstanding: string }) =>
-  branchPerValue(statuses, 4, (value) => `${status} = ${value} AND ${mayOwe(only_outstanding)}`);
+const ofStatuses = ({ statuses }: { statuses: string }) =>
+  branchPerValue(statuses, 4, (value) => `${status} = ${value}`);
 
 export const companyInvoices = companyLists('invoices', {
   table: 'invoices',

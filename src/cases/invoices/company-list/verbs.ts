@@ -51,7 +51,8 @@ function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showI
       show_items: showItems,
       show_cancelled_items: isTrue(show_cancelled_items),
     },
-    meetsOthers: external_id !== undefined || (walk === 'date_created' && hasDue),
+    // An open status does not say that something is outstanding: a total may be zero or negative.
+    meetsOthers: external_id !== undefined || onlyOpen || (walk === 'date_created' && hasDue),
   };
 }
 
