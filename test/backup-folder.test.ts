@@ -233,6 +233,18 @@ test('a database from before a restore, whose folder was put back, cannot write 
   await assert.rejects(ofTimeline(1), /that a restore made of this one \(timeline 2; this is 1\).*Use another folder/);
 });
 
+test('such a database is also known by the backups of the restored one, if no WAL is archived', async () => {
+  const ofTimeline = (timeline: number) => assertNewestTimeline(folder, { systemIdentifier: SYSTEM, timeline });
+  await addBackup('09:00:00', { timeline: 1 });
+  await addBackup('11:00:00', { timeline: 3, system: '8' });
+  await ofTimeline(1);
+  await addBackup('10:00:00', { timeline: 2 });
+  await ofTimeline(2);
+  await assert.rejects(ofTimeline(1), /that a restore made of this one \(timeline 2; this is 1\)/);
+  await writeFile(join(folder, '20261118T100000Z', 'manifest.json'), '{');
+  await ofTimeline(1);
+});
+
 test('a folder with backups of several databases restores only a backup that is named', async () => {
   const mine = await addBackup('09:00:00');
   await addBackup('10:00:00', { system: '8' });

@@ -4,8 +4,9 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeDurably } from '../kernel/durable-file.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
-import { ensureBackupFolder, walArchiveFolder } from './backup-folder.ts';
+import { backupNames, ensureBackupFolder, walArchiveFolder } from './backup-folder.ts';
 import { ignoreMissing } from './database-files.ts';
+import { readManifest } from './manifest.ts';
 import { archivedNames } from './wal-archive.ts';
 import { isHistory, timelineOf } from './wal-names.ts';
 
@@ -60,14 +61,25 @@ export async function assertNewestTimeline(
   folder: string,
   { systemIdentifier, timeline }: WritingDatabase,
 ): Promise<void> {
-  const archive = walArchiveFolder(folder, systemIdentifier);
-  const newest = (await archivedNames(archive)).filter(isHistory).at(-1);
-  if (newest === undefined || timelineOf(newest) <= timeline) return;
+  const archived = (await archivedNames(walArchiveFolder(folder, systemIdentifier))).filter(isHistory).map(timelineOf);
+  // With BACKUP_WAL=off nothing is archived, and only the backups tell.
+  const newest = Math.max(0, ...archived, ...(await backupTimelines(folder, systemIdentifier)));
+  if (newest <= timeline) return;
   throw new FolderOfAnother(
-    `${folder} has the backups of the database that a restore made of this one (timeline ${timelineOf(newest)}; this is ` +
+    `${folder} has the backups of the database that a restore made of this one (timeline ${newest}; this is ` +
       `${timeline}). What this one writes could not be restored from there. Use another folder for it, or put the restored ` +
       'database back.',
   );
+}
+
+/** Returns the timelines of the backups of a database. A damaged backup does not keep others from being made. */
+async function backupTimelines(folder: string, systemIdentifier: string): Promise<number[]> {
+  const timelines: number[] = [];
+  for (const name of await backupNames(folder)) {
+    const manifest = await readManifest(join(folder, name)).catch(() => undefined);
+    if (manifest?.system_identifier === systemIdentifier) timelines.push(manifest.wal.timeline);
+  }
+  return timelines;
 }
 
 /** Makes the folder that of this installation, which goes on with the database of the one before. */
