@@ -6,6 +6,7 @@ WITH batch AS MATERIALIZED (
    WHERE c.removal_started_at IS NULL AND ($1::uuid IS NULL OR c.id = $1::uuid) LIMIT $2::int
 ), held AS MATERIALIZED (
   SELECT b.*, json_build_object('id', m.id, 'appointment_id', m.appointment_id, 'customer_case_id', m.case_id, 'channel', m.channel, 'kind', m.kind, 'resend_of', m.resend_of, 'state', CASE WHEN m.state IN ('sent', 'failed') THEN m.state END, 'due_at', CASE WHEN m.state IN ('sent', 'failed') THEN to_char(m.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END, 'sent_at', to_char(m.sent_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'sent_to', m.sent_to, 'attempts', CASE WHEN m.state IN ('sent', 'failed') THEN m.attempts END, 'last_error', CASE WHEN m.state IN ('sent', 'failed') THEN m.last_error END, 'created_at', to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS before FROM batch b JOIN messages m ON m.company_id = b.company_id AND m.case_id = b.case_id AND m.appointment_id = b.appointment_id AND m.id = b.id
+     FOR NO KEY UPDATE OF m
 ), m AS (
   UPDATE messages m
      SET state = 'failed', lease_until = NULL, last_error = $3::text, updated_at = $4::timestamptz

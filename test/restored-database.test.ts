@@ -6,6 +6,7 @@ import { startApp, type TestApp, type TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { commandOutput } from './harness/command-line.ts';
 import { app, book, messages, post, REMINDER_DUE, worker } from './harness/messages-sending.ts';
+import { type Holding, overlapping } from './harness/overlap.ts';
 import { urlOf } from './harness/service.ts';
 import { call } from './harness/webhooks.ts';
 
@@ -63,6 +64,22 @@ test('messages beyond one batch are held, released and dropped', async () => {
   assert.equal(await jobs.drop(app.db, filter, now), 5);
   assert.equal((await ok(company.get('/events?types=message.failed'))).length, 5);
   for (const { path } of booked) assert.equal((await messages(company, path))[0].state, 'failed');
+});
+
+test('the event of a dropped message has its state after a change that the drop has waited for', async () => {
+  const jobs = HELD_JOBS.find(({ kind }) => kind === 'messages') ?? assert.fail();
+  const company = await app.company();
+  await book(company, { email_confirmation: true });
+  const now = app.clock.read();
+  await jobs.hold(app.db, now, {});
+  const change: Holding = [
+    `UPDATE messages SET sent_to = 'other@client.example' WHERE company_id = $1`,
+    [company.companyId],
+  ];
+  const drop = () => jobs.drop(app.db, { companyId: company.companyId }, now);
+  assert.deepEqual(await overlapping(app, [change], [drop]), [1]);
+  const [event] = await ok(company.get('/events?types=message.failed'));
+  assert.deepEqual([event.before.sent_to, event.after.sent_to], ['other@client.example', 'other@client.example']);
 });
 
 test('a message that was being sent at the time of the backup waits', async () => {

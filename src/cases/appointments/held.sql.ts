@@ -63,13 +63,17 @@ export const testMessages = heldStatements({
 
 const DROP_INPUTS = { ...BATCH_INPUTS, reason: 'text', now: 'timestamptz' } as const;
 
-/** The message failed for all that the company knows: a cancelled one would have to follow from its appointment. */
+/**
+ * The message failed for all that the company knows: a cancelled one would have to follow from its appointment. The batch
+ * may have waited for a lock, so `held` reads the locked rows: without a lock of its own it would read older versions.
+ */
 export const dropMessages = write('messages.drop_held', {
   inputs: { ...DROP_INPUTS, origin: 'json' },
   sql: (input) => `
     WITH batch AS MATERIALIZED (${lockHeldBatch(MESSAGES, input)}
     ), held AS MATERIALIZED (
       SELECT b.*, ${messageAudit.image} AS before FROM batch b JOIN messages m ON ${sameMessage('m', 'b')}
+         FOR NO KEY UPDATE OF m
     ), m AS (
       UPDATE messages m
          SET state = 'failed', lease_until = NULL, last_error = ${input.reason}, updated_at = ${input.now}
