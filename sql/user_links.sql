@@ -62,7 +62,7 @@ SELECT u.company_id, $1::uuid, u.id, 'recovery', u.email, $4::timestamptz, 'wait
          WHERE lower(u.email) = lower($2::text) AND u.state = 'active'
            AND ($3::uuid IS NULL OR u.company_id = $3::uuid)
          ORDER BY greatest(u.activated_at, (SELECT c.imported_at FROM companies c WHERE c.id = u.company_id)), u.id LIMIT 1) u
- WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > $5::timestamptz)
+ WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > $5::timestamptz AND l.state <> 'failed')
                < CASE WHEN count(*) < 12 THEN 3 ELSE 1 END
           FROM user_links l
          WHERE l.company_id = u.company_id AND l.user_id = u.id AND l.kind = 'recovery'

@@ -249,6 +249,15 @@ test('after twelve links for recovery in 24 hours one works at a time', async ()
   await ok(use(link, { code: codeAt(app, person.codeSecret) }));
 });
 
+test('a link whose mail failed does not count as one that works', async () => {
+  const person = await enrolWithPassword(app, company);
+  for (let i = 0; i < 3; i++) await recover(person.email);
+  await app.sql(`UPDATE user_links SET state = 'failed' WHERE user_id = $1 AND kind = 'recovery'`, [person.userId]);
+  await insertLinks(company.companyId, person.userId, 'recovery', 9);
+  const link = await recover(person.email);
+  await ok(use(link, { code: codeAt(app, person.codeSecret) }));
+});
+
 test('reset factors: nothing of before works, and the person chooses anew', async () => {
   const owner = await enrolWithPassword(app, company);
   const person = await enrolWithPassword(app, company, { role: 'adviser' });
@@ -311,6 +320,20 @@ test('a user gets at most five invitations by mail in 24 hours; an operator can 
   await ok(use(secret));
   app.clock.advance({ hours: 24 });
   await ok(again());
+});
+
+test('a company mails at most 2,000 invitations in 24 hours, with those of users who are invited again', async () => {
+  const firm = await app.company();
+  const user = await ok(firm.post('/manage/users', { email: email(), name: 'Nora', role: 'reader' }));
+  const others = await signIn(app, firm);
+  await insertLinks(firm.companyId, others.userId, 'invitation', 1_997);
+  await ok(firm.post(`/manage/users/${user.id}/invitation`));
+  assertRefused(await firm.post(`/manage/users/${user.id}/invitation`), { body: 'invalid_state' });
+  assertRefused(await firm.post(`/manage/users/${user.id}/reset-factors`), { body: 'invalid_state' });
+  const context = { db: app.db, clock: app.clock.read, company: await findCompany(app, firm.companyId) };
+  assert.ok((await inviteUserAgain(context, user.id, 'print')).secret);
+  app.clock.advance({ hours: 24 });
+  await ok(firm.post(`/manage/users/${user.id}/invitation`));
 });
 
 test('a link for this machine signs in only from this machine, once', async () => {

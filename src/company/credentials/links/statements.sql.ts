@@ -19,6 +19,8 @@ const hasKey = (input: Record<keyof typeof KEY_INPUTS, string>) =>
 /** Mails to people who are invited must not flood anybody, neither a company's people nor one of them. */
 export const MAX_INVITATIONS_PER_DAY = 500;
 export const MAX_INVITATIONS_OF_USER_PER_DAY = 5;
+/** Repeated invitations and resets included: a person who has lost every way to sign in seldom waits for the others. */
+export const MAX_MAILED_INVITATIONS_PER_DAY = 2_000;
 
 /** Counts the invitations that were mailed: of the company, and of the user. */
 export const countInvitations = read('user_links.count_invitations', {
@@ -62,7 +64,7 @@ const MAX_REPEATED_RECOVERIES_PER_DAY = 12;
 
 /**
  * Writes nothing if the address has no account, or if it has asked too often. Strangers can ask too, so only links that
- * still work are counted: the person always has one of them in the mailbox, or gets a new one.
+ * still work and did not fail to be sent are counted: the person has one of them in the mailbox, or gets a new one.
  */
 export const insertRecovery = write('user_links.insert_recovery', {
   inputs: { id: 'uuid', email: 'text', company_id: 'uuid?', expires_at: 'timestamptz', now: 'timestamptz' },
@@ -74,7 +76,7 @@ export const insertRecovery = write('user_links.insert_recovery', {
              WHERE lower(u.email) = lower(${input.email}) AND u.state = 'active'
                AND (${input.company_id} IS NULL OR u.company_id = ${input.company_id})
              ORDER BY ${FIRST_ACTIVE} LIMIT 1) u
-     WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > ${input.now})
+     WHERE (SELECT count(*) FILTER (WHERE l.used_at IS NULL AND l.expires_at > ${input.now} AND l.state <> 'failed')
                    < CASE WHEN count(*) < ${MAX_REPEATED_RECOVERIES_PER_DAY} THEN ${MAX_WORKING_RECOVERIES} ELSE 1 END
               FROM user_links l
              WHERE l.company_id = u.company_id AND l.user_id = u.id AND l.kind = 'recovery'

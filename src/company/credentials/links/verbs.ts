@@ -33,7 +33,7 @@ export async function inviteUser(
   delivery: Delivery,
 ): Promise<string | undefined> {
   const { db, clock } = locked;
-  if (delivery === 'mail') await assertFewInvitationsOfUser(locked, userId);
+  if (delivery === 'mail') await assertFewMailedInvitations(locked, userId);
   const secret = delivery === 'print' ? newLinkSecret() : undefined;
   await insertLink(locked, { userId, kind: 'invitation', secret, expires: clock().add(INVITATION_TIME) });
   // After the statement that may have waited for the use of an earlier link, so that it sees the session of that.
@@ -49,12 +49,17 @@ export async function assertFewInvitations(locked: CompanyContext): Promise<void
   throw invalidState('body', `there can be at most ${sql.MAX_INVITATIONS_PER_DAY} invitations by mail in 24 hours`);
 }
 
-/** Invitations of others do not count: they could keep a person who has lost every way to sign in from another link. */
-async function assertFewInvitationsOfUser(locked: CompanyContext, userId: string): Promise<void> {
-  const { of_user } = await countInvitations(locked, userId);
-  if (of_user < sql.MAX_INVITATIONS_OF_USER_PER_DAY) return;
-  const most = sql.MAX_INVITATIONS_OF_USER_PER_DAY;
-  throw invalidState('body', `a user can get at most ${most} invitations by mail in 24 hours`);
+/** Throws if the user may not get another invitation by mail now. New users leave room for those who are invited again. */
+async function assertFewMailedInvitations(locked: CompanyContext, userId: string): Promise<void> {
+  const { of_company, of_user } = await countInvitations(locked, userId);
+  const limits = [
+    { count: of_user, max: sql.MAX_INVITATIONS_OF_USER_PER_DAY, whose: 'a user' },
+    { count: of_company, max: sql.MAX_MAILED_INVITATIONS_PER_DAY, whose: 'the users of a company' },
+  ];
+  const reached = limits.find(({ count, max }) => count >= max);
+  if (!reached) return;
+  const { whose, max } = reached;
+  throw invalidState('body', `${whose} can get at most ${max} invitations by mail in 24 hours`);
 }
 
 async function countInvitations({ db, company, clock }: CompanyContext, user_id: string | null) {
