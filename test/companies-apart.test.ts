@@ -12,7 +12,7 @@ import { runCommand } from './harness/command-line.ts';
 import type { Answer } from './harness/http.ts';
 import { specified } from './harness/openapi.ts';
 import { urlOf } from './harness/service.ts';
-import { NOT_A_PARTITION } from './harness/tables.ts';
+import { companyTables } from './harness/tables.ts';
 
 const app = await startApp();
 
@@ -87,12 +87,8 @@ async function copyCustomer(company: TestCompany, caseId: string): Promise<TestC
 const neverWere = (ids: Ids): Ids => Object.fromEntries(Object.keys(ids).map((name) => [name, randomUUID()]));
 
 async function everythingOf(company: TestCompany): Promise<Record<string, string[]>> {
-  const tables = await app.sql<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.columns
-     WHERE table_schema = 'public' AND column_name = 'company_id' AND ${NOT_A_PARTITION} ORDER BY 1`,
-  );
   const held: Record<string, string[]> = {};
-  for (const { name } of tables) {
+  for (const name of await companyTables(app)) {
     const rows = await app.sql<{ row: string }>(
       // When a key was used is written a minute later, by the real clock.
       `SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM ${name} t WHERE company_id = $1 ORDER BY 1`,
@@ -380,6 +376,21 @@ async function rowOf(table: string, { companyId, caseId }: { companyId: string; 
   return found.row;
 }
 
+const insertable = new Map<string, string>();
+
+/** The columns of the table that are not computed, separated by commas. */
+async function insertableColumns(table: string): Promise<string> {
+  const known = insertable.get(table);
+  if (known !== undefined) return known;
+  const [{ columns } = { columns: '' }] = await app.sql<{ columns: string }>(
+    `SELECT string_agg(column_name, ', ') AS columns FROM information_schema.columns
+     WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`,
+    [table],
+  );
+  insertable.set(table, columns);
+  return columns;
+}
+
 async function insert(table: string, row: Row): Promise<string> {
   const fresh = { ...row };
   if ('id' in row) fresh.id = randomUUID();
@@ -387,11 +398,7 @@ async function insert(table: string, row: Row): Promise<string> {
     if (secret in row && typeof row[secret] === 'string') fresh[secret] = `\\x${randomBytes(32).toString('hex')}`;
   }
   if (table === 'users') fresh.email = `${randomUUID()}@firm.example`;
-  const [{ columns } = { columns: '' }] = await app.sql<{ columns: string }>(
-    `SELECT string_agg(column_name, ', ') AS columns FROM information_schema.columns
-     WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`,
-    [table],
-  );
+  const columns = await insertableColumns(table);
   try {
     await app.sql(
       `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1)`,
@@ -487,14 +494,18 @@ async function fillTables(company: TestCompany, caseId = company.caseId): Promis
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
+// The rows that the next tests insert are refused, so that they can share their companies.
+const [filled, otherFilled] = [await app.company(), await app.company()];
+for (const one of [filled, otherFilled]) await fillTables(one);
+const twoCases = await app.company();
+const otherCase = await twoCases.openCase();
+for (const caseId of [twoCases.caseId, otherCase]) await fillTables(twoCases, caseId);
+
 for (const [table, columns] of Object.entries(REFERENCES).filter(([, references]) => references.length > 1)) {
   for (const column of columns) {
     test(`the database refuses a row of ${table} whose ${column} is of another company`, async () => {
-      const [company, stranger] = [await app.company(), await app.company()];
-      await fillTables(company);
-      await fillTables(stranger);
-      const row = await rowOf(table, company);
-      const foreign = await rowOf(table, stranger);
+      const row = await rowOf(table, filled);
+      const foreign = await rowOf(table, otherFilled);
       assert.notEqual(row[column], foreign[column]);
       assert.equal(await insert(table, { ...row, [column]: foreign[column] }), FOREIGN_KEY_VIOLATION);
     });
@@ -505,12 +516,8 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
   const inTheCase = columns.filter((column) => !COMPANY_WIDE.includes(column));
   for (const column of inTheCase.length > 0 ? ['case_id', ...inTheCase] : []) {
     test(`the database refuses a row of ${table} whose ${column} is of another case of the same company`, async () => {
-      const company = await app.company();
-      await fillTables(company);
-      const other = await company.openCase();
-      await fillTables(company, other);
-      const row = await rowOf(table, company);
-      const elsewhere = await rowOf(table, { companyId: company.companyId, caseId: other });
+      const row = await rowOf(table, twoCases);
+      const elsewhere = await rowOf(table, { companyId: twoCases.companyId, caseId: otherCase });
       assert.notEqual(row[column], elsewhere[column]);
       assert.equal(await insert(table, { ...row, [column]: elsewhere[column] }), FOREIGN_KEY_VIOLATION);
     });
@@ -520,9 +527,7 @@ for (const [table, columns] of Object.entries(REFERENCES)) {
 for (const [table, columns] of Object.entries(REFERENCES)) {
   for (const column of columns) {
     test(`the database refuses a row of ${table} whose ${column} never existed`, async () => {
-      const company = await app.company();
-      await fillTables(company);
-      const row = { ...(await rowOf(table, company)), [column]: randomUUID() };
+      const row = { ...(await rowOf(table, filled)), [column]: randomUUID() };
       assert.equal(await insert(table, row), FOREIGN_KEY_VIOLATION);
     });
   }
@@ -537,11 +542,7 @@ for (const table of ['customers', 'addresses', 'interactions']) {
 }
 
 test('every table that belongs to a company is known to this file', async () => {
-  const rows = await app.sql<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.columns
-     WHERE table_schema = 'public' AND column_name = 'company_id' AND ${NOT_A_PARTITION}`,
-  );
-  assert.deepEqual(rows.map(({ name }) => name).sort(), Object.keys(REFERENCES).sort());
+  assert.deepEqual([...(await companyTables(app))].sort(), Object.keys(REFERENCES).sort());
 });
 
 test('every key of a table that belongs to a company begins with the company, then with the case', async () => {

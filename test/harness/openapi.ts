@@ -22,6 +22,8 @@ const patterns = Object.entries(document.paths).map(([path, operations]) => ({
 // Each format has a pattern beside it, which is checked; `examples` and `default` are for readers.
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 const validators = new Map<object, ValidateFunction>();
+/** By the text of the schema. Most operations describe the same problems, and compiling a schema takes milliseconds. */
+const compiled = new Map<string, ValidateFunction>();
 
 /** The public pages that are not operations of the API, and so not in the document. */
 const PUBLIC_PAGES =
@@ -58,10 +60,17 @@ function assertResponse(operation: Operation, answer: Answer, where: string): vo
   const type = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
   const schema = described.content?.[type]?.schema;
   assert.ok(schema, `${where}: ${type} is not in the document`);
-  const validate = validators.get(schema) ?? ajv.compile(schema);
+  const validate = validators.get(schema) ?? validatorOf(schema);
   validators.set(schema, validate);
   assert.ok(
     validate(type === 'text/csv' ? answer.text : answer.body),
     `${where} differs from the document: ${ajv.errorsText(validate.errors)}\n${answer.text}`,
   );
+}
+
+function validatorOf(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const validate = compiled.get(text) ?? ajv.compile(schema);
+  compiled.set(text, validate);
+  return validate;
 }
