@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import pg from 'pg';
 import { draftName } from '../src/backup/backup-folder.ts';
 import { ARCHIVE } from '../src/backup/manifest.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { makeDataDirectory } from '../test/harness/data-directory.ts';
 import { type Settings, temporaryDirectory } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/simulated-year.ts';
 import { addFault, type ChaosOptions, type ChaosTest, emptyResults, type Results } from './chaos-test.ts';
@@ -58,7 +59,7 @@ export const backup: ChaosTest = {
     const home = await temporaryDirectory();
     const folder = join(home.path, 'the backups');
     const dataDir = join(home.path, 'the data');
-    await mkdir(dataDir);
+    await makeDataDirectory('started', dataDir);
     const settings = { BACKUP_DIR: folder, BACKUP_SCHEDULE: 'off', WORKER_CONCURRENCY: '0' };
     const deployment = await Deployment.open(settings, dataDir);
     try {

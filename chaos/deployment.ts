@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { makeDataDirectory } from '../test/harness/data-directory.ts';
 import { freePort } from '../test/harness/free-port.ts';
 import {
   databaseProcess,
@@ -32,6 +33,7 @@ export class Deployment {
 
   static async open(settings: Settings = {}, dataDir?: string): Promise<Deployment> {
     const home = await temporaryDirectory();
+    if (dataDir === undefined && settings.DATABASE_URL === undefined) await makeDataDirectory('started', home.path);
     const defaults = {
       DATA_DIR: dataDir ?? home.path,
       PORT: String(await freePort()),

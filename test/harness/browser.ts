@@ -21,7 +21,8 @@ const FLAGS = [
   '--disable-sync',
   '--remote-debugging-pipe',
 ];
-const MAX_WAIT_MS = 20_000;
+/** Longer than a loaded machine needs. */
+const MAX_WAIT_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
 type Reply = { id?: number; sessionId?: string; method?: string; params?: unknown; result?: unknown; error?: object };

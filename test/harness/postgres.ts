@@ -11,6 +11,7 @@ import { setUpDatabase } from '../../src/server/database-setup.ts';
 let server: BundledPostgres | undefined;
 let dataDir: string | undefined;
 let compileCache: string | undefined;
+let dataDirectories: string | undefined;
 
 export async function globalSetup(): Promise<void> {
   dataDir = await mkdtemp(join(tmpdir(), 'case-records-test-'));
@@ -28,9 +29,14 @@ export async function globalSetup(): Promise<void> {
   // Each test file is a process that loads the whole service: 1.0 s of processor time, 0.6 s with the cache.
   compileCache = await mkdtemp(join(tmpdir(), 'case-records-compile-cache-'));
   process.env.NODE_COMPILE_CACHE = compileCache;
+  // Filled by test/harness/data-directory.ts.
+  dataDirectories = await mkdtemp(join(tmpdir(), 'case-records-data-directories-'));
+  process.env.TEST_DATA_DIRECTORIES = dataDirectories;
 }
 
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
-  for (const folder of [dataDir, compileCache]) if (folder) await rm(folder, { recursive: true, force: true });
+  for (const folder of [dataDir, compileCache, dataDirectories]) {
+    if (folder) await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { invoiceBody } from './bodies.ts';
 import { commandOutput } from './command-line.ts';
+import { makeDataDirectory } from './data-directory.ts';
 import { caller } from './http.ts';
 import { startProcess, temporaryDirectory, urlOf } from './service.ts';
 import { until } from './until.ts';
@@ -69,7 +70,9 @@ type Write = { key: string; method: Kind['method']; path: string; body: object |
 
 export async function sendWithRetries(writes: number): Promise<RetriesFound> {
   const home = await temporaryDirectory();
-  const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
+  const dataDir = join(home.path, 'database');
+  await makeDataDirectory('migrated', dataDir);
+  const server = await startBundledPostgres({ dataDir, log: () => {} });
   const DATABASE_URL = urlOf(server.connection);
   const services = await Promise.all([1, 2].map(() => startProcess({ DATABASE_URL, WORKER_CONCURRENCY: '0' })));
   const database = new pg.Client(server.connection);

@@ -3,7 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Longer than a loaded machine needs for anything that a test waits for. */
 const TIMEOUT_MS = 60_000;
-const INTERVAL_MS = 5;
+/** The longer a test has waited, the less often it looks: polling takes time from what it waits for. */
+const MIN_INTERVAL_MS = 5;
+const MAX_INTERVAL_MS = 100;
+const INTERVAL_SHARE = 0.05;
 
 /** What is waited for, in words. A function is called only when the wait fails. */
 type Description = string | (() => string);
@@ -17,12 +20,13 @@ export async function until<T>(
   what: Description = String(condition),
   timeoutMs = TIMEOUT_MS,
 ): Promise<NonNullable<T>> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   for (;;) {
     const found = await condition();
     if (found) return found;
-    assert.ok(performance.now() < deadline, failureOf(what, timeoutMs));
-    await pause(INTERVAL_MS);
+    const waitedMs = performance.now() - startedAt;
+    assert.ok(waitedMs < timeoutMs, failureOf(what, timeoutMs));
+    await pause(Math.min(Math.max(MIN_INTERVAL_MS, waitedMs * INTERVAL_SHARE), MAX_INTERVAL_MS));
   }
 }
 

@@ -78,15 +78,17 @@ const atTime = (name: string) => ['--at', String(times[name]?.toString({ smalles
 
 test('a service makes a backup that is due, shows its age, and archives every change until it has stopped', async () => {
   const service = await start(first, { BACKUP_SCHEDULE: '0 3 * * *' });
+  const connection = (await findBundledPostgres(first)) ?? assert.fail();
   // The backup waits for a checkpoint that takes minutes unless another one hurries it.
-  await until(async () => {
-    const connection = await findBundledPostgres(first);
-    if (connection) await query(connection, 'CHECKPOINT');
-    return (await backups()).length === 1;
-  });
+  const waiting = `SELECT pid AS value FROM pg_stat_activity WHERE wait_event = 'CheckpointDone'`;
+  await until(
+    async () => (await query(connection, waiting)).length > 0 || (await backups()).length === 1,
+    'the checkpoint of the backup',
+  );
+  await query(connection, 'CHECKPOINT');
+  await until(async () => (await backups()).length === 1, 'the backup');
   await write(service, first, 'one');
   await write(service, first, 'two');
-  const connection = (await findBundledPostgres(first)) ?? assert.fail();
   // Later WAL without a transaction.
   for (let segment = 0; segment < LATER_SEGMENTS; segment++) {
     await query(connection, `SELECT pg_logical_emit_message(false, 'later', 'x') AS value`);

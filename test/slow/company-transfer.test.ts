@@ -9,6 +9,7 @@ import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { FILL_INTERACTIONS } from '../harness/bodies.ts';
 import { commandOutput } from '../harness/command-line.ts';
 import { FILL_EVENTS } from '../harness/company-transfer.ts';
+import { makeDataDirectory } from '../harness/data-directory.ts';
 import { launch, temporaryDirectory, urlOf } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
@@ -54,7 +55,9 @@ function writePairs(connection: Connection, companyId: string, caseId: string): 
 
 test('a company with 104,000 rows is exported as it is at one moment and imported, in bounded memory', async (t) => {
   const home = await temporaryDirectory();
-  const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
+  const dataDir = join(home.path, 'database');
+  await makeDataDirectory('migrated', dataDir);
+  const server = await startBundledPostgres({ dataDir, log: () => {} });
   try {
     const admin = await connectClient(server.connection, 'test');
     await admin.query('CREATE DATABASE target');

@@ -9,6 +9,7 @@ import { Database } from '../../src/kernel/database/database.ts';
 import { Listener } from '../../src/kernel/database/listener.ts';
 import { isConnectionError, isTransient } from '../../src/kernel/database/postgres-errors.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { type Answer, caller } from '../harness/http.ts';
 import { testQuery } from '../harness/query.ts';
 import { launch, type Running, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
@@ -16,7 +17,7 @@ import { until } from '../harness/until.ts';
 
 /** What a service sees during a failover; `npm run chaos -- --only failover` does it with real servers. */
 
-const data = await temporaryDirectory();
+const data = await temporaryDataDirectory('started');
 const DATA_DIR = data.path;
 const socket = { host: join(DATA_DIR, 'postgres'), user: 'postgres', database: 'case_records' };
 let service: Running;

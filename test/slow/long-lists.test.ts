@@ -7,12 +7,15 @@ import { connectClient } from '../../src/kernel/database/connect.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { FILL_INTERACTIONS } from '../harness/bodies.ts';
 import { commandOutput } from '../harness/command-line.ts';
+import { makeDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
 import { startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
 
 test('100,000 interactions in one case do not move the process by more than 50 MB', async () => {
   const home = await temporaryDirectory();
-  const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
+  const dataDir = join(home.path, 'database');
+  await makeDataDirectory('migrated', dataDir);
+  const server = await startBundledPostgres({ dataDir, log: () => {} });
   const service = await startProcess({ DATABASE_URL: urlOf(server.connection), WORKER_CONCURRENCY: '0' });
   try {
     const DATABASE_URL = urlOf(server.connection);

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
 import { mailServer, readMail } from '../harness/mail-server.ts';
-import { launch, type Settings, startProcess, temporaryDirectory } from '../harness/service.ts';
+import { launch, type Settings, startProcess } from '../harness/service.ts';
 import { until, within } from '../harness/until.ts';
 
 /** The service as an operator runs it, one process with its own worker and clock. */
 
-const data = await temporaryDirectory();
+const data = await temporaryDataDirectory('started');
 const server = await mailServer();
 after(async () => {
   await server.close();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
 import {
   isAlive,
@@ -15,7 +16,7 @@ import { until } from '../harness/until.ts';
 
 /** WEB_CONCURRENCY: several processes that answer requests on one port, with the bundled database. */
 
-const data = await temporaryDirectory();
+const data = await temporaryDataDirectory('started');
 after(data.remove);
 const settings = { DATA_DIR: data.path, WEB_CONCURRENCY: '2' };
 

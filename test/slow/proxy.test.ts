@@ -4,14 +4,15 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { freePort } from '../harness/free-port.ts';
 import { findNginx, startNginx } from '../harness/nginx.ts';
-import { startProcess, temporaryDirectory } from '../harness/service.ts';
+import { startProcess } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 /** A real nginx with the sample configuration in front of the real service, under a sub-path. */
 
-const data = await temporaryDirectory();
+const data = await temporaryDataDirectory('started');
 after(() => data.remove());
 const nginx = await findNginx();
 const skip = nginx ? false : 'There is no nginx: test/slow/packages.sh installs it.';

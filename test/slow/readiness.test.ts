@@ -8,7 +8,7 @@ import { freePort } from '../harness/free-port.ts';
 import { caller } from '../harness/http.ts';
 import { launch, printed, temporaryDirectory } from '../harness/service.ts';
 
-const POLL_MS = 2;
+const POLL_MS = 10;
 const START_MS = 30_000;
 
 /** Polls from the beginning, each time on a new connection, which any of the processes may get. */

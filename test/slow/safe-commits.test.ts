@@ -7,6 +7,7 @@ import pg from 'pg';
 import { Database } from '../../src/kernel/database/database.ts';
 import type { PoolName } from '../../src/kernel/sql/statement.ts';
 import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
 import { testQuery } from '../harness/query.ts';
 import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
@@ -116,7 +117,7 @@ describe('a service', () => {
   let DATA_DIR: string;
   let remove: () => Promise<void>;
   before(async () => {
-    const data = await temporaryDirectory();
+    const data = await temporaryDataDirectory('started');
     DATA_DIR = data.path;
     remove = data.remove;
   });

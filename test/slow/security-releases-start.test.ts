@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { LISTED_ON, missingFixes } from '../../src/kernel/schema/security-releases.ts';
-import { launch, startProcess, temporaryDirectory } from '../harness/service.ts';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
+import { launch, startProcess } from '../harness/service.ts';
 
-const home = await temporaryDirectory();
-after(home.remove);
+const { path: DATA_DIR, remove } = await temporaryDataDirectory('started');
+after(remove);
 
 test('the start and the doctor warn of what the bundled PostgreSQL and the running Node lack, and the start goes on', async () => {
-  const DATA_DIR = join(home.path, 'data');
   const service = await startProcess({ DATA_DIR, WORKER_CONCURRENCY: '0' });
   await service.stop();
   const { optionalDependencies } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));

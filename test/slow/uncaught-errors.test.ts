@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import pg from 'pg';
 import { childrenOf, commandOf } from '../../chaos/deployment.ts';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
-import { databaseProcess, isAlive, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
+import { databaseProcess, isAlive, type Running, startProcess } from '../harness/service.ts';
 import { until, within } from '../harness/until.ts';
 
 /** An uncaught error ends the process in an orderly way, and another process replaces it. */
 
-const data = await temporaryDirectory();
+const data = await temporaryDataDirectory('started');
 after(data.remove);
 const THROWING = new URL('../harness/throwing.mjs', import.meta.url).pathname;
 const settings = { DATA_DIR: data.path, NODE_OPTIONS: `--import=${THROWING}` };

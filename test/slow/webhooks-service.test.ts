@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import pg from 'pg';
 import { findBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
 import { openReceiver, verified } from '../harness/receiver.ts';
-import { startProcess, temporaryDirectory } from '../harness/service.ts';
+import { startProcess } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 /** The service as an operator runs it, one process with its own worker and clock. */
 
-const data = await temporaryDirectory();
+const data = await temporaryDataDirectory('started');
 const receiver = await openReceiver();
 after(async () => {
   await receiver.close();

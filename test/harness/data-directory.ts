@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { readMigrations } from '../../src/kernel/schema/migrations.ts';
+import { SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { setUpDatabase } from '../../src/server/database-setup.ts';
+import { startProcess, temporaryDirectory } from './service.ts';
+
+/**
+ * Data folders that are copied instead of made: `initdb`, the migrations and the demonstration company took 4 s of
+ * processor time in each test file with a service. Tests of a first start start with an empty folder.
+ */
+
+const MAKERS = {
+  /** The bundled database at today's schema, without a company. */
+  migrated: async (dataDir: string) => {
+    const server = await startBundledPostgres({ dataDir, log: () => {}, settings: { fsync: 'off' } });
+    await setUpDatabase({ owner: server.connection, roleToCreate: SERVICE_ROLE }, await readMigrations());
+    await server.stop();
+  },
+  /** What the first start of the service leaves, with the demonstration company. */
+  started: async (dataDir: string) => {
+    const service = await startProcess({ DATA_DIR: dataDir, WORKER_CONCURRENCY: '0' });
+    const code = await service.stop();
+    if (code !== 0) throw new Error(`The service ended with ${code}: ${service.output.join('\n')}`);
+  },
+};
+
+type Kind = keyof typeof MAKERS;
+
+/** Makes a data folder at the path, whose parent exists. */
+export async function makeDataDirectory(kind: Kind, path: string): Promise<void> {
+  const source = await prepared(kind);
+  await mkdir(path, { mode: 0o700, recursive: true });
+  // Keeps the owner: as root, the database runs as another user.
+  await promisify(execFile)('cp', ['-a', '--reflink=auto', `${source}/.`, path]);
+}
+
+/** A data folder in a temporary one. */
+export async function temporaryDataDirectory(kind: Kind): ReturnType<typeof temporaryDirectory> {
+  const folder = await temporaryDirectory();
+  await makeDataDirectory(kind, folder.path);
+  return folder;
+}
+
+/** The folder that is copied. The first process of the run that needs it makes it. */
+async function prepared(kind: Kind): Promise<string> {
+  const folder = process.env.TEST_DATA_DIRECTORIES;
+  if (folder === undefined) throw new Error('Run the tests with npm test, which makes a folder for their databases.');
+  const path = join(folder, kind);
+  if (existsSync(path)) return path;
+  const draft = await mkdtemp(join(folder, 'draft-'));
+  await MAKERS[kind](draft);
+  // Another process may have been faster.
+  await rename(draft, path).catch(() => rm(draft, { recursive: true }));
+  return path;
+}
