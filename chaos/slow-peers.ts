@@ -17,6 +17,8 @@ const RUSH_TIMEOUT_S = 30;
 // Relative to the memory before the slow peers connected.
 const MAX_MEMORY_RATIO = 1.5;
 const OBSERVATION_MS = 4_000;
+const RUSH_MS = 6_000;
+const SHORT_RUSH_MS = 2_000;
 // Without work for the database. A thousand concurrent lists, or all kinds together, also use the cores for it.
 const MAX_HEALTH_MS = 1_000;
 const MAX_HEALTH_UNDER_LOAD_MS = 3_000;
@@ -86,7 +88,7 @@ export const slowPeers: ChaosTest = {
       );
       await deployment.sql('ANALYZE interactions');
       const request = () => ({ method: 'POST', path, body: { type: 'phone', notes: 'during slow peers' } });
-      const undisturbed = await sendLoad(client, results, { callers: 10, seconds: 2, request });
+      const undisturbed = await sendLoad(client, results, { callers: 10, seconds: short ? 0.5 : 2, request });
       const page = await (await fetch(`${deployment.url}/docs`)).text();
       const script = `/${/"(docs\/reference\.[^"]+)"/.exec(page)?.[1]}`;
       await (await fetch(`${deployment.url}/openapi.json`)).text();
@@ -133,11 +135,11 @@ export const slowPeers: ChaosTest = {
       await waitUntil('the rush of long lists is over', RUSH_TIMEOUT_S, async () => {
         const { status } = await client.send(request());
         if (status !== 200) refused++;
-        return status === 200 && performance.now() - connectedAt > 6_000;
+        return status === 200 && performance.now() - connectedAt > (short ? SHORT_RUSH_MS : RUSH_MS);
       });
       results.notes.push(`${refused} other requests were refused during ${peersPerKind} concurrent long lists`);
       progress(`other requests are served during ${openPeers()}`);
-      const disturbed = await sendLoad(client, results, { callers: 10, seconds: short ? 3 : 20, request });
+      const disturbed = await sendLoad(client, results, { callers: 10, seconds: short ? 1 : 20, request });
       const { peakMegabytes, maxHealthMs } = await monitor.stop();
       const ratio = Math.round((peakMegabytes / restMegabytes) * 100) / 100;
       if (disturbed.refused > 0) results.timingFaults.push(`${disturbed.refused} other requests were refused`);

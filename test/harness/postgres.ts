@@ -11,7 +11,7 @@ import { setUpDatabase } from '../../src/server/database-setup.ts';
 let server: BundledPostgres | undefined;
 let dataDir: string | undefined;
 let compileCache: string | undefined;
-let dataDirectories: string | undefined;
+let sharedFolders: string | undefined;
 
 export async function globalSetup(): Promise<void> {
   dataDir = await mkdtemp(join(tmpdir(), 'case-records-test-'));
@@ -30,13 +30,13 @@ export async function globalSetup(): Promise<void> {
   compileCache = await mkdtemp(join(tmpdir(), 'case-records-compile-cache-'));
   process.env.NODE_COMPILE_CACHE = compileCache;
   // Filled by test/harness/data-directory.ts.
-  dataDirectories = await mkdtemp(join(tmpdir(), 'case-records-data-directories-'));
-  process.env.TEST_DATA_DIRECTORIES = dataDirectories;
+  sharedFolders = await mkdtemp(join(tmpdir(), 'case-records-shared-'));
+  process.env.TEST_SHARED_FOLDERS = sharedFolders;
 }
 
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
-  for (const folder of [dataDir, compileCache, dataDirectories]) {
+  for (const folder of [dataDir, compileCache, sharedFolders]) {
     if (folder) await rm(folder, { recursive: true, force: true });
   }
 }
