@@ -99,7 +99,7 @@ export async function startApp(
   const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
   if (!server) throw new Error('Run the tests with npm test, which starts the database.');
   const database = made ?? `test_${randomBytes(6).toString('hex')}`;
-  if (made === undefined) await administer(server, `CREATE DATABASE ${database} TEMPLATE template`);
+  if (made === undefined) await administer(server, `CREATE DATABASE ${database} TEMPLATE template STRATEGY FILE_COPY`);
   const connection = { ...server, database };
   const clock = new TestClock();
   // The app has the same rights as in production. Tests read and change the database as its owner.

@@ -87,14 +87,15 @@ const LOCAL = [
 /** Every row of the company as text, by table, except leases and encrypted secrets. */
 export async function rowsOf(app: TestApp, companyId: string): Promise<Record<string, string[]>> {
   const rows: Record<string, string[]> = {};
-  const exported = COMPANY_TABLES.filter((table) => !TABLE_TRAITS[table]?.isLocal);
-  for (const table of ['companies', ...exported]) {
-    const columns = await app.sql<{ name: string }>(
-      `SELECT attname AS name FROM pg_attribute
-        WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-      [table],
-    );
-    const compared = columns.map(({ name }) => name).filter((name) => !LOCAL.includes(name));
+  const exported = ['companies', ...COMPANY_TABLES.filter((table) => !TABLE_TRAITS[table]?.isLocal)];
+  const columns = await app.sql<{ table: string; names: string[] }>(
+    `SELECT attrelid::regclass::text AS table, array_agg(attname::text ORDER BY attnum) AS names FROM pg_attribute
+      WHERE attrelid = ANY ($1::regclass[]) AND attnum > 0 AND NOT attisdropped GROUP BY 1`,
+    [exported],
+  );
+  const namesOf = new Map(columns.map(({ table, names }) => [table, names]));
+  for (const table of exported) {
+    const compared = (namesOf.get(table) ?? []).filter((name) => !LOCAL.includes(name));
     const found = await app.sql<{ line: string }>(
       `SELECT ${lineOf('t', compared)} AS line FROM ${table} t
         WHERE ${table === 'companies' ? 'id' : 'company_id'} = $1 ORDER BY 1`,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chown, mkdir } from 'node:fs/promises';
+import { chown, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectClient } from '../../src/kernel/database/connect.ts';
 import type { Connection } from '../../src/kernel/database/database.ts';
 import { type CopyServer, findOldRelease, type Release, startCopy } from '../../src/postgres/bundled-postgres.ts';
+import { releaseIn } from '../../src/postgres/release.ts';
 import { releaseCopiesFolder, releaseReachableBy, runnableRelease } from '../../src/postgres/release-copy.ts';
 import { ensureDatabase } from '../../src/postgres/server-connection.ts';
 import { openServerLog } from '../../src/postgres/server-log.ts';
@@ -23,8 +24,10 @@ const fetchInto = (folder: string, major: string): Promise<Release> =>
  */
 export async function fetchOldRelease(dataDir: string, major: string): Promise<Release | string> {
   try {
-    await copyFolder(await sharedFolder(`postgresql-${major}`, (draft) => fetchInto(draft, major)), dataDir);
-    return await fetchInto(dataDir, major);
+    const shared = await sharedFolder(`programs-${major}`, (draft) => fetchInto(draft, major));
+    await copyFolder(shared, dataDir);
+    const [name = ''] = await readdir(shared);
+    return releaseIn(join(dataDir, name), name.slice(name.indexOf('-') + 1));
   } catch (error) {
     return (error as Error).message;
   }

@@ -16,7 +16,9 @@ let sharedFolders: string | undefined;
 export async function globalSetup(): Promise<void> {
   dataDir = await mkdtemp(join(tmpdir(), 'case-records-test-'));
   // No data has to outlive the run. Tests of durability start their own servers.
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+  const durability = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+  // Tests that need statistics make them. Meanwhile autovacuum would look into hundreds of databases.
+  const settings = { ...durability, max_connections: '200', autovacuum: 'off' };
   server = await startBundledPostgres({ dataDir, log: () => {}, settings });
   const { connection } = server;
   const client = new pg.Client(connection);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import { chooseBackup } from '../../src/backup/list.ts';
 import { restoreDatabase } from '../../src/backup/restore.ts';
 import { findBundledPostgres, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { commandOutput, runCommand } from '../harness/command-line.ts';
+import { makeDataDirectory } from '../harness/data-directory.ts';
 import { launch, printed, type Running, startProcess, temporaryDirectory } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
@@ -26,6 +27,7 @@ before(async () => {
   folder = join(home.path, 'the backups');
   first = join(home.path, 'first service');
   second = join(home.path, 'second service');
+  await makeDataDirectory('started', first);
 });
 
 after(() => home.remove());
@@ -207,7 +209,7 @@ test('a damaged backup is neither good nor restored', async () => {
 
 test('a service whose backups fail runs, logs it and mails it', async () => {
   const dataDir = join(home.path, 'third service');
-  await mkdir(dataDir);
+  await makeDataDirectory('started', dataDir);
   const file = join(home.path, 'a file');
   await writeFile(file, '');
   const failing = launch({
