@@ -103,7 +103,7 @@ UPDATE sessions s SET last_seen_at = used.last_used_at
   FROM used WHERE s.company_id = used.company_id AND s.id = used.id;
 
 -- sessions.show_current (reads; pool: short)
-  SELECT json_build_object('id', u.id, 'email', u.email, 'name', u.name, 'role', u.role, 'adviser_id', u.adviser_id, 'state', u.state)::text AS user, json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone)::text AS company, u.role, s.purpose,
+  SELECT json_build_object('id', u.id, 'email', u.email, 'name', u.name, 'role', u.role, 'adviser_id', u.adviser_id, 'state', u.state)::text AS user, json_build_object('id', c.id, 'name', c.name, 'time_zone', c.time_zone, 'currency', c.currency)::text AS company, u.role, s.purpose,
          json_build_object('id', s.id, 'method', s.method, 'purpose', s.purpose, 'address', s.address, 'user_agent', s.user_agent, 'created_at', to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'last_seen_at', to_char(s.last_seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'expires_at', to_char(least(
 s.last_seen_at + c.session_idle_minutes * interval '1 minute',
 s.created_at + CASE s.purpose WHEN 'full' THEN c.session_hours * interval '1 hour' ELSE interval '1 hour' END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'current', s.id = s.id)::text AS session

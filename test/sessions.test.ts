@@ -14,10 +14,11 @@ const CACHE = { seconds: 3 };
 const list = `${company.path}/interactions`;
 
 test('the session tells who is signed in, with the scopes of the role', async () => {
+  await company.client.updateCompany({ body: { currency: 'GBP' } });
   const reader = await signIn(app, company, { role: 'reader' });
   const { user, scopes, session, company: shown } = await ok(reader.get('/session'));
   assert.deepEqual([user.id, user.email, user.role], [reader.userId, reader.email, 'reader']);
-  assert.deepEqual([shown.id, shown.time_zone], [company.companyId, 'Europe/London']);
+  assert.deepEqual([shown.id, shown.time_zone, shown.currency], [company.companyId, 'Europe/London', 'GBP']);
   assert.ok(scopes.includes('invoices:read') && !scopes.includes('invoices:write'));
   assert.deepEqual([session.id, session.current, session.purpose], [reader.sessionId, true, 'full']);
 });

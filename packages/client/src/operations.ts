@@ -1495,6 +1495,7 @@ export type SignedInCompany = {
   id: string;
   name: string;
   time_zone: string;
+  currency: string | null;
 };
 
 export type UserSession = {

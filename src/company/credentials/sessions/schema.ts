@@ -1,5 +1,5 @@
 import { ALL_SCOPES } from '../../../kernel/scopes.ts';
-import { instant, uuid } from '../../../kernel/validation/schema-types.ts';
+import { instant, nullable, uuid } from '../../../kernel/validation/schema-types.ts';
 import { Type } from '../../../kernel/validation/type.ts';
 import { scopeListSchema } from '../granted-scopes.ts';
 import { USER_FIELDS } from '../users/schema.ts';
@@ -38,6 +38,7 @@ export const SignedIn = Type.Object(
         id: uuid(),
         name: Type.String({ examples: ['Smith & Partners'] }),
         time_zone: Type.String({ examples: ['Europe/London'] }),
+        currency: nullable(Type.String({ examples: ['GBP'] })),
       },
       { title: 'SignedInCompany', ...closed },
     ),

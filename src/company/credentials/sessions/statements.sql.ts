@@ -81,7 +81,12 @@ export const showCurrent = read('sessions.show_current', {
       role: 'u.role',
       adviser_id: 'u.adviser_id',
       state: 'u.state',
-    })}::text AS user, ${jsonObject({ id: 'c.id', name: 'c.name', time_zone: 'c.time_zone' })}::text AS company, u.role, s.purpose,
+    })}::text AS user, ${jsonObject({
+      id: 'c.id',
+      name: 'c.name',
+      time_zone: 'c.time_zone',
+      currency: 'c.currency',
+    })}::text AS company, u.role, s.purpose,
            ${record('s.id')}::text AS session
       FROM ${JOINED} WHERE ${ofUser(input)} AND s.id = ${input.id} AND ${isLive(input.now)}`,
 });
