@@ -10,8 +10,7 @@ import { place, to } from './navigation/place.ts';
 import { Shell } from './navigation/shell.tsx';
 import { findScreen } from './screens.ts';
 import { hasSessionEnded } from './service/client.ts';
-import { followEvents } from './service/following.ts';
-import { loadCurrency, may, signedIn, signInAgain, startSession } from './service/session.ts';
+import { may, signedIn, signInAgain, signOut, signOutError, startSession } from './service/session.ts';
 import { texts } from './texts.ts';
 
 const startError = signal<unknown>(undefined);
@@ -21,12 +20,10 @@ export async function start(): Promise<void> {
   startError.value = undefined;
   try {
     await startSession();
-    if (!signedIn.value) return;
-    if (may('events:read')) followEvents();
-    loadCurrency().catch(() => {});
   } catch (error) {
-    if (hasSessionEnded.value) signInAgain();
-    else startError.value = error;
+    if (hasSessionEnded.value) return signInAgain();
+    startError.value = error;
+    addEventListener('online', start, { once: true });
   }
 }
 
@@ -43,7 +40,13 @@ export function App() {
   return (
     <main class="start">
       <h1>{texts.product}</h1>
-      {startError.value === undefined ? <Skeleton /> : <ErrorState error={startError.value} retry={start} />}
+      {signOutError.value !== undefined ? (
+        <ErrorState error={signOutError.value} text={texts.stillSignedIn} retry={signOut} />
+      ) : startError.value !== undefined ? (
+        <ErrorState error={startError.value} retry={start} />
+      ) : (
+        <Skeleton />
+      )}
     </main>
   );
 }

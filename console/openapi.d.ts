@@ -1,5 +1,5 @@
-/** The limits of the fields of a request body, by its name in openapi.json. scripts/console.ts provides them. */
+/** The required fields of a request body, by its name in openapi.json. scripts/console.ts provides them. */
 declare module 'openapi:*' {
-  const limits: Record<string, { required?: true; maxLength?: number; options?: string[] }>;
+  const limits: Record<string, { required?: true }>;
   export default limits;
 }

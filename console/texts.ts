@@ -14,6 +14,7 @@ export const texts = {
   },
   zone: (zone: string) => `Times are in ${zone}`,
   theme: { label: 'Colours', light: 'Light', dark: 'Dark', auto: 'As the device' },
+  stillSignedIn: 'You are still signed in: the service could not be told. What you had typed is removed from this tab.',
   offline: 'There is no connection to the service. What you type is kept in this tab.',
   retry: 'Try again',
   sessionEnded: {
@@ -66,6 +67,7 @@ export const texts = {
     none: 'None',
     restored: 'What you had typed is here again.',
     discard: 'Discard it',
+    incomplete: 'Fill in the whole date and time, or leave it empty.',
     faults: 'Not saved. Please check what is marked.',
   },
   conflict: {
@@ -76,7 +78,6 @@ export const texts = {
     theirs: 'Saved meanwhile',
     save: 'Save my choice',
     cancel: 'Go on editing',
-    same: 'The fields that you see are the same in both.',
     empty: '(empty)',
   },
   errors: {

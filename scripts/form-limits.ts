@@ -1,17 +1,10 @@
-/** What a form needs of a field of a request body. */
-export type FieldLimits = { required?: true; maxLength?: number; options?: string[] };
+/** What a form needs of a field of a request body. The service checks everything else and names the field. */
+export type FieldLimits = { required?: true };
 export type FormLimits = Record<string, FieldLimits>;
 
-type Schema = {
-  $ref?: string;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  maxLength?: number;
-  enum?: unknown[];
-  anyOf?: Schema[];
-};
+type Schema = { $ref?: string; properties?: Record<string, Schema>; required?: string[] };
 
-/** Returns the limits of a request body of openapi.json. */
+/** Returns the required fields of a request body of openapi.json. */
 export function toFormLimits(schemas: Record<string, Schema>, name: string): FormLimits {
   const resolve = (schema: Schema): Schema => {
     const target = schema.$ref === undefined ? undefined : schemas[schema.$ref.split('/').at(-1) ?? ''];
@@ -19,19 +12,5 @@ export function toFormLimits(schemas: Record<string, Schema>, name: string): For
   };
   const { properties = {}, required = [] } = resolve({ $ref: `#/components/schemas/${name}` });
   if (Object.keys(properties).length === 0) throw new Error(`openapi.json has no request body named ${name}`);
-  return Object.fromEntries(
-    Object.entries(properties).map(([field, schema]) => {
-      const parts = [schema, ...(schema.anyOf ?? [])].map(resolve);
-      const maxLength = parts.find((part) => part.maxLength !== undefined)?.maxLength;
-      const options = parts.find((part) => part.enum !== undefined)?.enum?.filter((one) => typeof one === 'string');
-      return [
-        field,
-        {
-          ...(required.includes(field) && { required: true as const }),
-          ...(maxLength !== undefined && { maxLength }),
-          ...(options !== undefined && { options }),
-        },
-      ];
-    }),
-  );
+  return Object.fromEntries(required.map((field) => [field, { required: true }]));
 }

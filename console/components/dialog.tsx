@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { Icon } from './icon.tsx';
@@ -23,6 +23,8 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
   const latest = useRef(onClose);
   latest.current = onClose;
   const [level, setLevel] = useState(0);
+  /** Whether the pointer went down outside: a mark of text that ends outside must not close the form. */
+  const beganOutside = useRef(false);
   // Before the next key arrives, so that nothing that is typed goes elsewhere.
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -37,6 +39,7 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
     };
   }, []);
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it.
     <dialog
       class={kind}
       ref={element}
@@ -46,7 +49,10 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
         latest.current();
       }}
       onPointerDown={(event) => {
-        if (event.target === event.currentTarget) latest.current();
+        beganOutside.current = isOutside(event);
+      }}
+      onClick={(event) => {
+        if (beganOutside.current && isOutside(event)) latest.current();
       }}
     >
       <div class="dialog-content">
@@ -63,13 +69,10 @@ export function Dialog({ title, onClose, children, kind = 'dialog' }: DialogProp
   );
 }
 
-export const Panel = (props: Omit<DialogProps, 'kind'>) => <Dialog kind="panel" {...props} />;
-
-/** Gives the focus to what asks for it in a part of a dialog that appears later, when a record has been loaded. */
-export function useAutoFocus() {
-  const part = useRef<HTMLElement>(null);
-  useLayoutEffect(() => {
-    part.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
-  }, []);
-  return part;
+/** The padding of the dialog, its scroll bar and what surrounds it are all the dialog for the browser. */
+function isOutside({ target, currentTarget, clientX, clientY }: TargetedMouseEvent<HTMLElement>): boolean {
+  const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
+  return target === currentTarget && (clientX < left || clientX > right || clientY < top || clientY > bottom);
 }
+
+export const Panel = (props: Omit<DialogProps, 'kind'>) => <Dialog kind="panel" {...props} />;

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { FormLimits } from '../../scripts/form-limits.ts';
-import type { Form as FormState } from '../service/form.ts';
+import type { Careful, Form as FormState } from '../service/form.ts';
 import { fieldLabel, texts } from '../texts.ts';
 import { Button } from './button.tsx';
 import { ConflictDialog } from './conflict.tsx';
@@ -15,7 +15,10 @@ export function useFormContext(): FormContext {
   return context;
 }
 
-type FormProps = {
+/** Deletes the record. It can be undone, so there is no question before. */
+export type Removal = { onRemove?: (careful: Careful) => Promise<unknown>; onRemoved?: () => void };
+
+type FormProps = Removal & {
   form: FormState;
   limits: FormLimits;
   onCancel: () => void;
@@ -23,8 +26,6 @@ type FormProps = {
   cancelLabel?: string;
   /** A role that may only read sees the fields and cannot change them. */
   mayWrite?: boolean;
-  /** Deletes the record. It can be undone, so there is no question before. */
-  onRemove?: () => Promise<void>;
   children: ComponentChildren;
 };
 
@@ -34,6 +35,7 @@ export function Form({
   limits,
   onCancel,
   onRemove,
+  onRemoved,
   submitLabel = texts.form.save,
   cancelLabel = texts.form.cancel,
   mayWrite = true,
@@ -42,11 +44,20 @@ export function Form({
   const element = useRef<HTMLFormElement>(null);
   const faults = form.faults.value;
   const count = Object.keys(faults).length;
-  // The first field that is wrong gets the focus, so that its fault is read out.
+  const first = (selector: string) => element.current?.querySelector<HTMLElement>(selector);
+  // Also in a panel whose record was loaded after it had opened.
+  useLayoutEffect(() => first('[data-autofocus]')?.focus(), []);
+  // After each refusal the first field that is wrong gets the focus, so that its fault is read out.
   useLayoutEffect(() => {
-    const first = (selector: string) => element.current?.querySelector<HTMLElement>(selector);
     if (count > 0) (first('[aria-invalid=true]') ?? first('.form-faults'))?.focus();
-  }, [count]);
+  }, [form.refusals.value]);
+  // The browser says nothing of a date that is half filled in: its value is that of an empty field.
+  const submit = () =>
+    form.submit(
+      [...(element.current?.querySelectorAll('input') ?? [])]
+        .filter(({ validity }) => validity.badInput)
+        .map(({ name }) => name),
+    );
   return (
     <Context.Provider value={{ form, limits }}>
       <form
@@ -54,10 +65,10 @@ export function Form({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          form.submit();
+          submit();
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.submit();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
         }}
       >
         {form.isRestored.value && (
@@ -83,7 +94,7 @@ export function Form({
             </Button>
             <Button onClick={onCancel}>{cancelLabel}</Button>
             {onRemove && (
-              <Button kind="danger" onClick={() => form.run(onRemove)}>
+              <Button kind="danger" onClick={() => form.run(onRemove, onRemoved)}>
                 {texts.remove}
               </Button>
             )}
@@ -117,8 +128,8 @@ function useField({ name, label = fieldLabel(name), hint, autoFocus, isRequired 
   const { form, limits } = useFormContext();
   const id = useId();
   const fault = form.faults.value[name];
-  const own = limits[name.replace(/^.*\./, '')] ?? {};
-  const required = isRequired ?? own.required === true;
+  form.labels.set(name, label);
+  const required = isRequired ?? limits[name.replace(/^.*\./, '')]?.required === true;
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   const attributes = {
     id,
@@ -149,7 +160,7 @@ function useField({ name, label = fieldLabel(name), hint, autoFocus, isRequired 
     </>
   );
   const value = form.values.value[name];
-  return { form, id, own, attributes, labelElement, notes, label, value };
+  return { form, id, required, attributes, labelElement, notes, label, value };
 }
 
 const INPUT_TYPES = {
@@ -162,11 +173,10 @@ const INPUT_TYPES = {
 } as const;
 
 export function Field({ kind = 'text', list, onChanged, ...props }: InputProps) {
-  const { form, id, own, attributes, labelElement, notes, value } = useField(props);
+  const { form, id, attributes, labelElement, notes, value } = useField(props);
   const common = {
     ...attributes,
     value: String(value ?? ''),
-    maxLength: own.maxLength,
     autoComplete: 'off',
     onInput: ({ currentTarget: { value: typed } }: { currentTarget: { value: string } }) => {
       form.set(props.name, typed);
@@ -207,7 +217,7 @@ type SelectProps = FieldProps & {
 };
 
 export function SelectField({ options, defaultValue = '', ...props }: SelectProps) {
-  const { form, own, attributes, labelElement, notes, value } = useField(props);
+  const { form, required, attributes, labelElement, notes, value } = useField(props);
   const hasEmpty = options.some((one) => one.value === '');
   return (
     <div class="field">
@@ -217,8 +227,8 @@ export function SelectField({ options, defaultValue = '', ...props }: SelectProp
         value={String(value || defaultValue)}
         onChange={(event) => form.set(props.name, event.currentTarget.value)}
       >
-        {!hasEmpty && !(own.required && (value || defaultValue)) && (
-          <option value="">{own.required ? texts.form.choose : texts.form.none}</option>
+        {!hasEmpty && !(required && (value || defaultValue)) && (
+          <option value="">{required ? texts.form.choose : texts.form.none}</option>
         )}
         {options.map((one) => (
           <option key={one.value} value={one.value}>

@@ -5,9 +5,11 @@ const formats = new Map<string | null, Intl.NumberFormat>();
 function formatOf(currency: string | null): Intl.NumberFormat {
   const known = formats.get(currency);
   if (known) return known;
-  const options: Intl.NumberFormatOptions = currency
-    ? { style: 'currency', currency }
-    : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  // Rates have four decimals. None of those that are not zero is left out.
+  const options: Intl.NumberFormatOptions = {
+    maximumFractionDigits: 4,
+    ...(currency ? { style: 'currency', currency } : { minimumFractionDigits: 2 }),
+  };
   const format = new Intl.NumberFormat('en-GB', options);
   formats.set(currency, format);
   return format;

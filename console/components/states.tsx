@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { hasSessionEnded, isOffline } from '../service/client.ts';
 import { messageOf } from '../service/faults.ts';
 import { signInAgain } from '../service/session.ts';
 import { texts } from '../texts.ts';
@@ -21,13 +22,15 @@ export const EmptyState = ({ title, children }: { title: string; children?: Comp
   </div>
 );
 
+type ErrorProps = { error: unknown; text?: string; retry?: () => void };
+
 /** What went wrong, and how to go on. */
-export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+export function ErrorState({ error, text = messageOf(error), retry }: ErrorProps) {
   const needsSignIn = (error as { code?: string }).code === 'recent_sign_in_required';
   return (
     <div class="error-state" role="alert">
       <Icon name="warning" />
-      <p>{messageOf(error)}</p>
+      <p>{text}</p>
       {needsSignIn && <Button onClick={() => signInAgain('again')}>{texts.sessionEnded.action}</Button>}
       {retry && !needsSignIn && <Button onClick={retry}>{texts.retry}</Button>}
     </div>
@@ -40,9 +43,16 @@ type LoadedProps<T> = {
   children: (data: T) => ComponentChildren;
 };
 
-/** Shows data in each of its states: loading, failed, there. Old data stays while a reload fails. */
+/** Shows data in each of its states: loading, failed, there. Old data stays while a reload fails, and that is said. */
 export function Loaded<T>({ of: { data, error, reload }, lines, children }: LoadedProps<T>) {
-  if (data !== undefined) return <>{children(data)}</>;
-  if (error !== undefined) return <ErrorState error={error} retry={reload} />;
-  return <Skeleton {...(lines !== undefined && { lines })} />;
+  // The whole console says so if there is no connection or no session.
+  const isSaid = data !== undefined && (isOffline.value || hasSessionEnded.value);
+  return (
+    <>
+      {error !== undefined && !isSaid && <ErrorState error={error} retry={reload} />}
+      {data !== undefined
+        ? children(data)
+        : error === undefined && <Skeleton {...(lines !== undefined && { lines })} />}
+    </>
+  );
 }

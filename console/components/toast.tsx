@@ -1,11 +1,15 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { messageOf } from '../service/faults.ts';
+import { isUncertain } from '../service/client.ts';
+import { failureOf } from '../service/faults.ts';
+import { announce, type Change } from '../service/following.ts';
 import { texts } from '../texts.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-type Toast = { id: number; text: string; undo: (() => Promise<void>) | undefined };
+/** After a lost answer the next try has the same key, so it is the same write. */
+type Undo = (idempotencyKey: string) => Promise<unknown>;
+type Toast = { id: number; text: string; undo: Undo | undefined; idempotencyKey: string };
 
 const SHOWN_MS = 12_000;
 const MAX_TOASTS = 3;
@@ -13,8 +17,21 @@ const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
 /** Tells what has happened, with a way to take it back. */
-export function toast(text: string, undo?: () => Promise<void>): void {
-  toasts.value = [...toasts.value.slice(1 - MAX_TOASTS), { id: ++lastId, text, undo }];
+export function toast(text: string, undo?: Undo, idempotencyKey: string = crypto.randomUUID()): void {
+  toasts.value = [...toasts.value.slice(1 - MAX_TOASTS), { id: ++lastId, text, undo, idempotencyKey }];
+}
+
+/** Tells the screens and the person of a change that this page has made. */
+export function report(change: Change, text: string, undo?: Undo): void {
+  announce(change);
+  toast(
+    text,
+    undo &&
+      (async (idempotencyKey) => {
+        await undo(idempotencyKey);
+        announce(change);
+      }),
+  );
 }
 
 const dismiss = (id: number): void => {
@@ -43,7 +60,7 @@ export function Toasts({ isShown }: { isShown: boolean }) {
   );
 }
 
-function ToastLine({ id, text, undo }: Toast) {
+function ToastLine({ id, text, undo, idempotencyKey }: Toast) {
   const line = useRef<HTMLDivElement>(null);
   useEffect(() => {
     let left = SHOWN_MS;
@@ -56,7 +73,9 @@ function ToastLine({ id, text, undo }: Toast) {
   }, [id]);
   const onUndo = async () => {
     dismiss(id);
-    await undo?.().catch((error) => toast(messageOf(error)));
+    await undo?.(idempotencyKey).catch((error) =>
+      toast(failureOf(error), isUncertain(error) ? undo : undefined, idempotencyKey),
+    );
   };
   return (
     <div class="toast" ref={line}>

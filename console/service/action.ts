@@ -1,45 +1,39 @@
-import { CaseRecordsError } from '@case-records/client';
 import { type Signal, signal } from '@preact/signals';
-import { useMemo, useRef } from 'preact/hooks';
-import { isUnreachable } from './client.ts';
-import { faultsOf, messageOf } from './faults.ts';
+import { useMemo } from 'preact/hooks';
+import { isUncertain } from './client.ts';
+import { failureOf } from './faults.ts';
 
 export type Action = {
   isBusy: Signal<boolean>;
   /** What went wrong, to show beside the button. */
   failure: Signal<string | undefined>;
-  run(work: (idempotencyKey: string) => Promise<unknown>): Promise<void>;
+  /** Returns whether it has succeeded. `button` tells apart the buttons that share an action. */
+  run(work: (idempotencyKey: string) => Promise<unknown>, button?: string): Promise<boolean>;
 };
 
-/** The writes of buttons: one at a time. After a lost answer the next try has the same key, so it is the same write. */
+/** The writes of buttons: one at a time. After a lost answer the next press has the same key, so it is the same write. */
 export function useAction(name: string): Action {
-  const key = useRef<string | undefined>(undefined);
   return useMemo(() => {
-    key.current = undefined;
+    const keys = new Map<string, string>();
     const isBusy = signal(false);
     const failure = signal<string | undefined>(undefined);
-    const run: Action['run'] = async (work) => {
-      if (isBusy.value) return;
+    const run: Action['run'] = async (work, button = '') => {
+      if (isBusy.value) return false;
       isBusy.value = true;
       failure.value = undefined;
-      key.current ??= crypto.randomUUID();
+      const key = keys.get(button) ?? crypto.randomUUID();
+      keys.set(button, key);
       try {
-        await work(key.current);
-        key.current = undefined;
+        await work(key);
+        keys.delete(button);
       } catch (error) {
-        const isUncertain = isUnreachable(error) || ((error as { status?: number }).status ?? 0) >= 500;
-        if (!isUncertain) key.current = undefined;
+        if (!isUncertain(error)) keys.delete(button);
         failure.value = failureOf(error);
+      } finally {
+        isBusy.value = false;
       }
-      isBusy.value = false;
+      return failure.value === undefined;
     };
     return { isBusy, failure, run };
   }, [name]);
-}
-
-/** A button has no fields: what is wrong with the state of the record is said as it is. */
-function failureOf(error: unknown): string {
-  if (!(error instanceof CaseRecordsError) || error.faults.length === 0) return messageOf(error);
-  const fields = error.faults.map(({ field }) => field);
-  return Object.values(faultsOf(error, fields)).join(' ');
 }

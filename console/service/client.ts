@@ -43,5 +43,7 @@ export type Service = typeof service;
 /** The same for what the page requests by itself, which does not keep the session of a person who has left. */
 export const background = createClient({ ...OPTIONS, session: 'background' });
 
-export const isUnreachable = (error: unknown): boolean =>
-  error instanceof CaseRecordsError && (error.code === 'unreachable' || error.code === 'timed_out');
+/** Whether a write may have been performed although it has failed. It is repeated with the same key. */
+export const isUncertain = (error: unknown): boolean =>
+  error instanceof CaseRecordsError &&
+  (error.code === 'request_in_progress' || !(error.status && error.status >= 400 && error.status < 500));

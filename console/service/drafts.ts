@@ -6,7 +6,8 @@
 const PREFIX = 'draft:';
 const OWNER = 'draft-owner';
 const MAX_DRAFTS = 20;
-const MAX_DRAFT_LENGTH = 50_000;
+/** A draft has its values up to three times: as they are, as they were, and as they were sent. */
+const MAX_DRAFT_LENGTH = 150_000;
 
 /** Removes the drafts of another person who used this tab before. */
 export function keepDraftsOf(userId: string): void {

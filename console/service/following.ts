@@ -36,8 +36,12 @@ const PAGE_LIMIT = 200;
 /** A page that nobody has used for longer than this waits for the next press. */
 const MAX_IDLE_MS = 15 * 60_000;
 
-/** Follows the event log while the page is shown and somebody uses it. */
+let isFollowing = false;
+
+/** Follows the event log from the first call on, while the page is shown and somebody uses it. */
 export function followEvents(): void {
+  if (isFollowing) return;
+  isFollowing = true;
   let next: Record<string, string> = { after: 'latest' };
   let interval = POLL_INTERVAL_MS;
   let usedAt = performance.now();

@@ -13,6 +13,8 @@ const kept = new Map<string, unknown>();
 export const clearLoaded = (): void => kept.clear();
 
 function keep(key: string, data: unknown): void {
+  // A form must not begin with an old version.
+  if (key.endsWith('/edit')) return;
   kept.delete(key);
   kept.set(key, data);
   const [oldest] = kept.keys();
@@ -87,6 +89,8 @@ export function useLoaded<T>(
 export type Entries<T> = {
   entries: T[] | undefined;
   error: unknown;
+  /** Why the page that was asked for last has not come. */
+  moreError: unknown;
   isLoading: boolean;
   /** Whether there are more entries than those that are shown. */
   hasMore: boolean;
@@ -95,9 +99,13 @@ export type Entries<T> = {
 };
 
 type Page = Record<string, string>;
+type Pages<T> = { entries: T[]; next: Page | undefined; error?: unknown };
 
-/** More pages than this are not reloaded at once: the list begins with fewer again. */
+/** More pages than this are not reloaded together: after a change the list begins with fewer again. */
 const MAX_PAGES = 20;
+
+/** A page that is read later than the one before may repeat entries. */
+const idOf = (entry: unknown): unknown => (entry as { id?: string }).id ?? entry;
 
 /** Loads a list page by page: the first one, and one more each time that the person asks for it. */
 export function useEntries<T>(
@@ -105,27 +113,37 @@ export function useEntries<T>(
   loadPage: (page: Page, signal: AbortSignal, service: Service) => Promise<Answer<T[]>>,
   concerns?: (change: Change) => boolean,
 ): Entries<T> {
-  const [asked, setAsked] = useState<{ key: string | undefined; pages: number }>({ key, pages: 1 });
-  const pages = asked.key === key ? asked.pages : 1;
-  const found = useLoaded(
+  const asked = useRef<{ key: string | undefined; pages: number; after?: Pages<T> | undefined }>({ key, pages: 1 });
+  if (asked.current.key !== key) asked.current = { key, pages: 1 };
+  const { data, error, isLoading, reload } = useLoaded<Pages<T>>(
     key,
     async (signal, client) => {
-      const entries: T[] = [];
-      let next: Page | undefined = {};
-      // A page can be empty although others follow it.
-      for (let page = 0; next && (page < pages || entries.length === 0) && page < MAX_PAGES; page++) {
-        const answer: Answer<T[]> = await loadPage(next, signal, client);
-        entries.push(...answer.data);
-        next = answer.next;
+      const { pages, after } = asked.current;
+      // Only the next page follows what is shown; a reload reads all of them.
+      asked.current.after = undefined;
+      const found = new Map(after?.entries.map((entry) => [idOf(entry), entry]));
+      const known = found.size;
+      const count = after ? 1 : Math.min(pages, MAX_PAGES);
+      let next = after ? after.next : {};
+      try {
+        // A page can be empty although others follow it.
+        for (let page = 0; next && (page < count || found.size === known) && page < MAX_PAGES; page++) {
+          const answer: Answer<T[]> = await loadPage(next, signal, client);
+          for (const entry of answer.data) found.set(idOf(entry), entry);
+          next = answer.next;
+        }
+      } catch (failure) {
+        if (!after) throw failure;
+        return { ...after, error: failure };
       }
-      return { entries, hasMore: next !== undefined };
+      return { entries: [...found.values()], next };
     },
     concerns,
   );
-  const { data, error, isLoading, reload } = found;
   const more = () => {
-    setAsked({ key, pages: Math.min(pages + 1, MAX_PAGES) });
+    asked.current = { key, pages: asked.current.pages + 1, after: data };
     reload();
   };
-  return { entries: data?.entries, hasMore: data?.hasMore === true, error, isLoading, more, reload };
+  const hasMore = data?.next !== undefined;
+  return { entries: data?.entries, hasMore, error, moreError: data?.error, isLoading, more, reload };
 }

@@ -3,12 +3,12 @@ import type { Case } from '@case-records/client';
 import { Panel } from '../../components/dialog.tsx';
 import { Field, Form, SelectField } from '../../components/form.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { service } from '../../service/client.ts';
 import { useAdvisers, useCaseKinds } from '../../service/company-data.ts';
-import { announce } from '../../service/following.ts';
 import { type Current, useForm } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
+import { may } from '../../service/session.ts';
 import { text as casesText } from '../cases/texts.ts';
 import type { PanelProps } from './case-panel.tsx';
 import { text } from './texts.ts';
@@ -18,7 +18,9 @@ const STATES = Object.entries(casesText.states).map(([value, label]) => ({ value
 /** Changes the case itself: its reference, kind, state and adviser. */
 export function CaseDetailsPanel(props: PanelProps) {
   const caseId = props.overview.id;
-  const found = useLoaded(`case/${caseId}/edit`, () => readCase(caseId));
+  const mayWrite = may('cases:write', 'manage');
+  const found = useLoaded(mayWrite ? `case/${caseId}/edit` : undefined, () => readCase(caseId));
+  if (!mayWrite) return null;
   return (
     <Panel title={text.editCase} onClose={props.onClose}>
       <Loaded of={found}>{(current) => <CaseForm {...props} current={current} />}</Loaded>
@@ -49,8 +51,9 @@ function CaseForm({ overview: { id: caseId }, onClose, current }: PanelProps & {
         responsible_adviser_id: String(values.responsible_adviser_id) || null,
       };
       await service.updateCase({ caseId, body, ...careful });
-      announce({ record: 'case', caseId });
-      toast(text.saved);
+    },
+    onSent: () => {
+      report({ record: 'case', caseId }, text.saved);
       onClose();
     },
   });

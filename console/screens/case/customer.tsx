@@ -1,13 +1,13 @@
 import limits from 'openapi:CreateCustomerBody';
 import type { Customer } from '@case-records/client';
 import { Panel } from '../../components/dialog.tsx';
-import { Field, Form } from '../../components/form.tsx';
+import { Field, Form, type Removal } from '../../components/form.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { service } from '../../service/client.ts';
-import { announce } from '../../service/following.ts';
 import { type Current, useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
+import { may } from '../../service/session.ts';
 import type { PanelProps } from './case-panel.tsx';
 import { text } from './texts.ts';
 
@@ -17,7 +17,9 @@ const KINDS: Readonly<Record<string, 'email' | 'tel'>> = { email: 'email', phone
 /** Adds a client of the case, or changes one. */
 export function CustomerPanel({ id, ...props }: PanelProps & { id: string | undefined }) {
   const caseId = props.overview.id;
-  const found = useLoaded(id && `customer/${id}/edit`, () => readCustomer(caseId, id ?? ''));
+  const mayWrite = may('cases:write', 'manage');
+  const found = useLoaded(mayWrite && id ? `customer/${id}/edit` : undefined, () => readCustomer(caseId, id ?? ''));
+  if (!mayWrite) return null;
   return (
     <Panel title={id === undefined ? text.addClient : text.client} onClose={props.onClose}>
       {id === undefined ? (
@@ -42,6 +44,8 @@ const toBody = (values: Values) => ({
 
 function CustomerForm({ overview, onClose, id, current }: PanelProps & { id?: string; current?: Current }) {
   const caseId = overview.id;
+  const change = { record: 'customer', caseId };
+  const key = { caseId, customerId: id ?? '' };
   const form = useForm({
     draft: `customer/${id ?? `new/${caseId}`}`,
     initial: current?.values ?? Object.fromEntries(FIELDS.map((name) => [name, ''])),
@@ -50,23 +54,24 @@ function CustomerForm({ overview, onClose, id, current }: PanelProps & { id?: st
     send: async (values, careful) => {
       const body = toBody(values);
       if (id === undefined) await service.createCustomer({ caseId, body, ...careful });
-      else await service.updateCustomer({ caseId, customerId: id, body, ...careful });
-      announce({ record: 'customer', caseId });
-      toast(id === undefined ? text.clientAdded : text.saved);
+      else await service.updateCustomer({ ...key, body, ...careful });
+    },
+    onSent: () => {
+      report(change, id === undefined ? text.clientAdded : text.saved);
       onClose();
     },
   });
-  const remove = async (customerId: string) => {
-    await service.removeCustomer({ caseId, customerId });
-    announce({ record: 'customer', caseId });
-    onClose();
-    toast(text.deleted(text.theClient), async () => {
-      await service.restoreCustomer({ caseId, customerId });
-      announce({ record: 'customer', caseId });
-    });
+  const removal: Removal = {
+    onRemove: (careful) => service.removeCustomer({ ...key, ...careful }),
+    onRemoved: () => {
+      onClose();
+      report(change, text.deleted(text.theClient), (idempotencyKey) =>
+        service.restoreCustomer({ ...key, idempotencyKey }),
+      );
+    },
   };
   return (
-    <Form form={form} limits={limits} onCancel={onClose} {...(id && { onRemove: () => remove(id) })}>
+    <Form form={form} limits={limits} onCancel={onClose} {...(id && removal)}>
       {FIELDS.map((name) => (
         <Field key={name} name={name} kind={KINDS[name] ?? 'text'} autoFocus={name === 'title'} />
       ))}

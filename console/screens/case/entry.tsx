@@ -2,13 +2,13 @@ import addressLimits from 'openapi:AddressBody';
 import entryLimits from 'openapi:AddressBookEntryBody';
 import type { AddressBookEntryBody } from '@case-records/client';
 import { Panel } from '../../components/dialog.tsx';
-import { Field, Form } from '../../components/form.tsx';
+import { Field, Form, type Removal } from '../../components/form.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report, toast } from '../../components/toast.tsx';
+import { useAction } from '../../service/action.ts';
 import { service } from '../../service/client.ts';
 import { useTags } from '../../service/company-data.ts';
-import { announce } from '../../service/following.ts';
 import { type Current, useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
@@ -72,6 +72,8 @@ const splitTags = (value: string | boolean | undefined): string[] =>
 
 function EntryForm({ overview, onClose, id, current }: PanelProps & { id?: string; current?: Current }) {
   const caseId = overview.id;
+  const change = { record: 'address_book_entry', caseId };
+  const key = { caseId, entryID: id ?? '' };
   const tags = useTags();
   const empty = [...PERSON, ...ADDRESS.map((name) => `address.${name}`), 'tags', 'custom_tags'];
   const relations = overview.customers.map((customer) => ({ name: `relationship.${customer.id}`, customer }));
@@ -86,29 +88,24 @@ function EntryForm({ overview, onClose, id, current }: PanelProps & { id?: strin
     send: async (values, careful) => {
       const body = toBody(values);
       if (id === undefined) await service.createCaseAddressBookEntry({ caseId, body, ...careful });
-      else await service.updateCaseAddressBookEntry({ caseId, entryID: id, body, ...careful });
-      announce({ record: 'address_book_entry', caseId });
-      toast(id === undefined ? text.personAdded : text.saved);
+      else await service.updateCaseAddressBookEntry({ ...key, body, ...careful });
+    },
+    onSent: () => {
+      report(change, id === undefined ? text.personAdded : text.saved);
       onClose();
     },
   });
-  const remove = async (entryID: string) => {
-    await service.deleteAddressBookEntry({ caseId, entryID });
-    announce({ record: 'address_book_entry', caseId });
-    onClose();
-    toast(text.deleted(text.thePerson), async () => {
-      await service.restoreAddressBookEntry({ caseId, entryID });
-      announce({ record: 'address_book_entry', caseId });
-    });
+  const removal: Removal = {
+    onRemove: (careful) => service.deleteAddressBookEntry({ ...key, ...careful }),
+    onRemoved: () => {
+      onClose();
+      report(change, text.deleted(text.thePerson), (idempotencyKey) =>
+        service.restoreAddressBookEntry({ ...key, idempotencyKey }),
+      );
+    },
   };
   return (
-    <Form
-      form={form}
-      limits={limits}
-      onCancel={onClose}
-      mayWrite={may('address_book:write')}
-      {...(id && { onRemove: () => remove(id) })}
-    >
+    <Form form={form} limits={limits} onCancel={onClose} mayWrite={may('address_book:write')} {...(id && removal)}>
       {PERSON.map((name) => (
         <Field key={name} name={name} kind={KINDS[name] ?? 'text'} autoFocus={name === 'title'} />
       ))}
@@ -150,12 +147,25 @@ function toBody(values: Values): AddressBookEntryBody {
 type TagsProps = { caseId: string; id: string; entry: Entry; reload: () => void };
 
 /** Saving only adds tags, so each tag has its own way out. */
-function Tags({ caseId, id: entryID, entry: { tags, ownTags }, reload }: TagsProps) {
+function Tags({ caseId, id: entryID, entry: { values, tags, ownTags }, reload }: TagsProps) {
+  const action = useAction(entryID);
   if (tags.length + ownTags.length === 0) return null;
+  const key = { caseId, entryID };
   const remove = async (tag: string, isOwn: boolean) => {
-    await (isOwn ? service.removeCustomTag({ caseId, entryID, tag }) : service.removeTag({ caseId, entryID, tag }));
-    announce({ record: 'address_book_entry', caseId });
+    const write = isOwn ? service.removeCustomTag : service.removeTag;
+    let ifMatch: string | undefined;
+    const isDone = await action.run(async (idempotencyKey) => {
+      ifMatch = (await write({ ...key, tag, idempotencyKey })).etag;
+    }, tag);
     reload();
+    if (action.failure.value !== undefined) toast(action.failure.value);
+    if (!isDone) return;
+    report({ record: 'address_book_entry', caseId }, text.tagRemoved(tag), async (idempotencyKey) => {
+      const { entity_id, title, first_names, last_name } = toBody(values);
+      const body = { entity_id, title, first_names, last_name, [isOwn ? 'custom_tags' : 'tags']: [tag] };
+      await service.updateCaseAddressBookEntry({ ...key, body, idempotencyKey, ifMatch });
+      reload();
+    });
   };
   return (
     <fieldset class="chips tags" aria-label={fieldLabel('tags')}>

@@ -1,12 +1,11 @@
 import limits from 'openapi:InteractionBody';
 import type { Interaction, InteractionType } from '@case-records/client';
 import { Panel } from '../../components/dialog.tsx';
-import { Field, Form, SelectField } from '../../components/form.tsx';
+import { Field, Form, type Removal, SelectField } from '../../components/form.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { toFieldTime, toRequestTime } from '../../components/time.ts';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { service } from '../../service/client.ts';
-import { announce } from '../../service/following.ts';
 import { type Current, useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may, signedIn } from '../../service/session.ts';
@@ -47,6 +46,8 @@ const toValues = ({ type, notes, when, sender, recipient }: Interaction): Values
 
 function InteractionForm({ overview, onClose, id, current }: PanelProps & { id?: string; current?: Current }) {
   const caseId = overview.id;
+  const change = { record: 'interaction', caseId };
+  const key = { caseId, interactionId: id ?? '' };
   const form = useForm({
     draft: `interaction/${id ?? `new/${caseId}`}`,
     initial: current?.values ?? {
@@ -67,30 +68,25 @@ function InteractionForm({ overview, onClose, id, current }: PanelProps & { id?:
         recipient: String(values.recipient),
       };
       if (id === undefined) await service.createCaseInteraction({ caseId, body, ...careful });
-      else await service.updateCaseInteraction({ caseId, interactionId: id, body, ...careful });
-      announce({ record: 'interaction', caseId });
-      toast(id === undefined ? text.logged : text.saved);
+      else await service.updateCaseInteraction({ ...key, body, ...careful });
+    },
+    onSent: () => {
+      report(change, id === undefined ? text.logged : text.saved);
       onClose();
     },
   });
   const names = [signedIn.value?.user.name ?? '', ...overview.customers.map(personName)];
-  const remove = async (interactionId: string) => {
-    await service.deleteInteraction({ caseId, interactionId });
-    announce({ record: 'interaction', caseId });
-    onClose();
-    toast(text.deleted(text.theContact), async () => {
-      await service.restoreInteraction({ caseId, interactionId });
-      announce({ record: 'interaction', caseId });
-    });
+  const removal: Removal = {
+    onRemove: (careful) => service.deleteInteraction({ ...key, ...careful }),
+    onRemoved: () => {
+      onClose();
+      report(change, text.deleted(text.theContact), (idempotencyKey) =>
+        service.restoreInteraction({ ...key, idempotencyKey }),
+      );
+    },
   };
   return (
-    <Form
-      form={form}
-      limits={limits}
-      onCancel={onClose}
-      mayWrite={may('interactions:write')}
-      {...(id && { onRemove: () => remove(id) })}
-    >
+    <Form form={form} limits={limits} onCancel={onClose} mayWrite={may('interactions:write')} {...(id && removal)}>
       <SelectField name="type" options={TYPES} autoFocus />
       <Field name="when" kind="time" {...(id === undefined && { hint: text.whenHint })} />
       <Field name="notes" kind="lines" hint={text.notesHint} />

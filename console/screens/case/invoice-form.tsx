@@ -7,11 +7,10 @@ import { Field, Form } from '../../components/form.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { addDays, toFieldTime, toRequestTime, wallTime } from '../../components/time.ts';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { Money } from '../../components/values.tsx';
 import { go, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
-import { announce } from '../../service/following.ts';
 import { type Current, type Form as FormState, useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { company, may } from '../../service/session.ts';
@@ -101,8 +100,10 @@ function InvoiceForm({ overview, onClose, id, current }: PanelProps & { id?: str
               body: { ...body, keep_existing_items: false },
               ...careful,
             });
-      announce({ record: 'invoice', caseId });
-      toast(id === undefined ? text.invoiceCreated(data.invoice_number) : text.saved);
+      return data;
+    },
+    onSent: (data) => {
+      report({ record: 'invoice', caseId }, id === undefined ? text.invoiceCreated(data.invoice_number) : text.saved);
       go(withQuery({ open: `invoice/${data.id}` }), { replace: true });
     },
   });
@@ -137,6 +138,7 @@ function toBody(values: Values) {
 }
 
 function ItemFields({ form }: { form: FormState }) {
+  form.labels.set('items', text.items);
   const values = form.values.value;
   const count = countItems(values);
   const { amounts, net, vat, total } = sumsOf(values);

@@ -131,6 +131,7 @@ export const text = {
   commonTags: 'Tags',
   ownTags: 'Own tags',
   tagsHint: 'Separated by commas. Saving adds tags and removes none.',
+  tagRemoved: (tag: string) => `The tag ${tag} is removed.`,
   removeTag: (tag: string) => `Remove the tag ${tag}`,
   noPeople: 'The address book is empty.',
   address: 'Address',

@@ -18,6 +18,7 @@ import { NewCasePanel } from './new-case.tsx';
 import { text } from './texts.ts';
 
 const PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 200;
 const FILTERS = ['state', 'kind_id', 'responsible_adviser_id'] as const;
 const TONES: Readonly<Record<string, Tone>> = { open: 'good', closed: 'neutral', archived: 'neutral' };
 
@@ -29,23 +30,31 @@ const COLUMNS: readonly Column<Case>[] = [
   { title: text.opened, cell: ({ opened_at }) => <DateTime at={opened_at} show="date" /> },
 ];
 
-const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
-
 /** The cases of the company. The filters are in the address, so that a filtered list can be kept and sent. */
 export function CasesScreen() {
   const { query } = place.value;
   const search = query.get('search') ?? '';
   const filters = Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
-  const isFiltered = search !== '' || Object.keys(filters).length > 0;
+  const isSifted = Object.keys(filters).length > 0;
+  const isFiltered = search !== '' || isSifted;
   const kinds = useCaseKinds();
   const advisers = useAdvisers();
   const cases = useEntries(
     `cases?${JSON.stringify({ search, ...filters })}`,
-    // A search takes the words of customers too, and no other filter.
-    (page, signal, service) =>
-      search
-        ? service.listCases({ per_page: PAGE_SIZE, search, ...page, signal })
-        : service.findCases({ limit: PAGE_SIZE, ...filters, ...page, signal }),
+    async (page, signal, service) => {
+      if (!search) return service.findCases({ limit: PAGE_SIZE, ...filters, ...page, signal });
+      // A search takes the words of customers too, and no other filter.
+      const found = await service.listCases({
+        per_page: isSifted ? MAX_PAGE_SIZE : PAGE_SIZE,
+        search,
+        ...page,
+        signal,
+      });
+      return {
+        ...found,
+        data: found.data.filter((one) => FILTERS.every((name) => (filters[name] ?? one[name]) === one[name])),
+      };
+    },
     ofRecords('case', 'customer'),
   );
   const openNew = () => go(withQuery({ open: 'new' }));
@@ -68,7 +77,7 @@ export function CasesScreen() {
             event.preventDefault();
             const data = new FormData(event.currentTarget);
             const words = String(data.get('search') ?? '').trim();
-            go(withQuery({ search: words || undefined, ...(words && NO_FILTERS) }));
+            go(withQuery({ search: words || undefined }));
           }}
         >
           <input
@@ -113,14 +122,14 @@ export function CasesScreen() {
 
 const STATE_OPTIONS = Object.entries(text.states).map(([value, label]) => ({ value, label }));
 
-/** A filter that takes effect when it is chosen. It ends a search, which takes no filter. */
+/** A filter that takes effect when it is chosen. */
 function Filter({ name, options }: { name: (typeof FILTERS)[number]; options: readonly Option[] }) {
   if (options.length === 0) return null;
   return (
     <select
       aria-label={fieldLabel(name)}
       value={place.value.query.get(name) ?? ''}
-      onChange={(event) => go(withQuery({ search: undefined, [name]: event.currentTarget.value || undefined }))}
+      onChange={(event) => go(withQuery({ [name]: event.currentTarget.value || undefined }))}
     >
       <option value="">{text.any(fieldLabel(name))}</option>
       {options.map(({ value, label }) => (

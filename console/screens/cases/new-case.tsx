@@ -2,11 +2,10 @@ import caseLimits from 'openapi:CreateCaseBody';
 import customerLimits from 'openapi:CreateCustomerBody';
 import { Panel } from '../../components/dialog.tsx';
 import { Field, Form, SelectField } from '../../components/form.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { go, to } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
 import { useAdvisers, useCaseKinds } from '../../service/company-data.ts';
-import { announce } from '../../service/following.ts';
 import { useForm, type Values } from '../../service/form.ts';
 import { text } from './texts.ts';
 
@@ -25,10 +24,11 @@ export function NewCasePanel({ onClose }: { onClose: () => void }) {
       ...Object.fromEntries(CUSTOMER.map((name) => [`customers[0].${name}`, ''])),
     },
     send: async (values, careful) => {
-      const { data } = await service.createCase({ body: toBody(values), ...careful });
-      announce({ record: 'case', caseId: data.id });
-      toast(text.created(data.reference));
-      go(to(`cases/${data.id}`), { replace: true });
+      return (await service.createCase({ body: toBody(values), ...careful })).data;
+    },
+    onSent: ({ id, reference }) => {
+      report({ record: 'case', caseId: id }, text.created(reference));
+      go(to(`cases/${id}`), { replace: true });
     },
   });
   return (

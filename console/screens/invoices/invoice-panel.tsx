@@ -1,7 +1,7 @@
 import paymentLimits from 'openapi:PaymentBody';
 import type { Invoice, Payment } from '@case-records/client';
 import { Button } from '../../components/button.tsx';
-import { Panel, useAutoFocus } from '../../components/dialog.tsx';
+import { Panel } from '../../components/dialog.tsx';
 import { Field, Form } from '../../components/form.tsx';
 import { formatMoney, parseDecimal } from '../../components/money.ts';
 import { Loaded } from '../../components/states.tsx';
@@ -168,7 +168,6 @@ function Actions({ caseId, shown: { invoice, etag, payments } }: Omit<DetailsPro
 function PaymentForm({ caseId, invoice, onClose }: { caseId: string; invoice: Invoice; onClose: () => void }) {
   const { id: invoiceId, invoice_number: number, outstanding } = invoice;
   const { currency } = company.value;
-  const part = useAutoFocus();
   const form = useForm({
     draft: `payment/${invoiceId}`,
     initial: { amount: String(outstanding), paid_at: '', reference: '' },
@@ -189,7 +188,7 @@ function PaymentForm({ caseId, invoice, onClose }: { caseId: string; invoice: In
     },
   });
   return (
-    <section class="ledger-payment" aria-label={text.pay} ref={part}>
+    <section class="ledger-payment" aria-label={text.pay}>
       <h3>{text.pay}</h3>
       <Form form={form} limits={paymentLimits} onCancel={onClose} submitLabel={text.record}>
         <Field name="amount" kind="amount" autoFocus hint={currency ?? ''} />

@@ -17,12 +17,12 @@ import { text } from './texts.ts';
 export function OwnAccount() {
   const account = useLoaded(
     'settings/account',
-    async (signal) => (await service.getAccount({ signal })).data,
+    async (signal, service) => (await service.getAccount({ signal })).data,
     ofRecords('user', 'account'),
   );
   const sessions = useLoaded(
     'settings/sessions',
-    async (signal) => (await service.listOwnSessions({ signal })).data,
+    async (signal, service) => (await service.listOwnSessions({ signal })).data,
     ofRecords('session'),
   );
   return (

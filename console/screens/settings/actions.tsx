@@ -1,10 +1,10 @@
-import { CaseRecordsError } from '@case-records/client';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { toast } from '../../components/toast.tsx';
-import { messageOf } from '../../service/faults.ts';
+import { report, toast } from '../../components/toast.tsx';
+import { useAction } from '../../service/action.ts';
 import { announce } from '../../service/following.ts';
+import type { Careful } from '../../service/form.ts';
 import { texts } from '../../texts.ts';
 
 /** Something that one click does with a record. What cannot be undone asks before. */
@@ -14,31 +14,49 @@ export type Action = {
   name?: string;
   question?: string;
   isDanger?: boolean;
-  run: () => Promise<unknown> | undefined;
+  run: (careful: Careful) => Promise<unknown> | undefined;
   done?: string;
-  undo?: () => Promise<unknown>;
+  undo?: (idempotencyKey: string) => Promise<unknown>;
 };
 
-/** `record` is the kind of record that changes, as the event log calls it. */
-export function Actions({ record, of }: { record: string; of: readonly Action[] }) {
+type ActionsProps = {
+  /** The kind of record that changes, as the event log calls it. */
+  record: string;
+  of: readonly Action[];
+  /** The tag of the record that the person sees. */
+  etag?: string | undefined;
+};
+
+export function Actions({ record, of, etag }: ActionsProps) {
   const [asked, setAsked] = useState<Action>();
-  const [busy, setBusy] = useState('');
-  const perform = async (action: Action) => {
-    setBusy(action.label);
-    await act(record, action);
-    setBusy('');
+  const [pressed, setPressed] = useState('');
+  const action = useAction(record);
+  /** The version that an action of this page has ended: until the record is read again there is nothing to compare. */
+  const spent = useRef<string | undefined>(undefined);
+  const perform = async ({ label, run, done, undo }: Action) => {
+    setPressed(label);
+    const ifMatch = etag === spent.current ? undefined : etag;
+    const isDone = await action.run(
+      async (idempotencyKey) => run({ idempotencyKey, ...(ifMatch !== undefined && { ifMatch }) }),
+      label,
+    );
+    const change = { record, caseId: null };
+    if (isDone) spent.current = etag;
+    if (isDone && done !== undefined) return report(change, done, undo);
+    announce(change);
+    if (action.failure.value !== undefined) toast(action.failure.value);
   };
   return (
     <div class="row-actions">
-      {of.map((action) => (
+      {of.map((one) => (
         <Button
-          key={action.label}
-          {...(action.isDanger && { kind: 'danger' })}
-          {...(action.name && { label: action.name })}
-          isBusy={busy === action.label}
-          onClick={() => (action.question ? setAsked(action) : perform(action))}
+          key={one.label}
+          {...(one.isDanger && { kind: 'danger' })}
+          {...(one.name && { label: one.name })}
+          isBusy={action.isBusy.value && pressed === one.label}
+          onClick={() => (one.question ? setAsked(one) : perform(one))}
         >
-          {action.label}
+          {one.label}
         </Button>
       ))}
       {asked && (
@@ -61,24 +79,4 @@ export function Actions({ record, of }: { record: string; of: readonly Action[] 
       )}
     </div>
   );
-}
-
-async function act(record: string, { run, done, undo }: Omit<Action, 'label'>): Promise<void> {
-  const change = { record, caseId: null };
-  try {
-    await run();
-    announce(change);
-    if (done === undefined) return;
-    toast(
-      done,
-      undo &&
-        (async () => {
-          await undo();
-          announce(change);
-        }),
-    );
-  } catch (error) {
-    const faults = error instanceof CaseRecordsError ? error.faults : [];
-    toast(faults.map(({ message }) => message).join(' ') || messageOf(error));
-  }
 }

@@ -3,12 +3,12 @@ import videoLimits from 'openapi:VideoAccountBody';
 import type { Adviser } from '@case-records/client';
 import { Button } from '../../components/button.tsx';
 import { CheckField, Field, Form } from '../../components/form.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { Badge } from '../../components/values.tsx';
 import { go, place, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
-import { announce, ofRecords } from '../../service/following.ts';
-import { useForm } from '../../service/form.ts';
+import { ofRecords } from '../../service/following.ts';
+import { type Careful, useForm } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { texts } from '../../texts.ts';
 import { Actions } from './actions.tsx';
@@ -21,7 +21,7 @@ const KIND: RecordKind<Adviser> = {
   name: 'adviser',
   record: 'adviser',
   text: text.advisers,
-  list: (query, removed) => service.listAdvisers({ ...query, ...(removed && { removed }) }),
+  list: (service, query, removed) => service.listAdvisers({ ...query, ...(removed && { removed }) }),
   nameTitle: texts.fields.name,
   nameOf: ({ name }) => name,
   columns: [
@@ -34,7 +34,7 @@ const KIND: RecordKind<Adviser> = {
       ),
     },
   ],
-  read: (adviserId) => service.getAdviser({ adviserId }),
+  read: (service, adviserId) => service.getAdviser({ adviserId }),
   limits,
   toValues: (adviser) => ({
     name: adviser?.name ?? '',
@@ -57,8 +57,8 @@ const KIND: RecordKind<Adviser> = {
     </>
   ),
   More: VideoAccount,
-  remove: (adviserId) => service.removeAdviser({ adviserId }),
-  restore: (adviserId) => service.restoreAdviser({ adviserId }),
+  remove: (adviserId, careful) => service.removeAdviser({ adviserId, ...careful }),
+  restore: (adviserId, careful) => service.restoreAdviser({ adviserId, ...careful }),
 };
 
 export const Advisers = () => (
@@ -69,16 +69,17 @@ export const Advisers = () => (
 );
 
 /** Where the video meetings of an adviser come from. */
-function VideoAccount({ record: adviser }: { record: Adviser }) {
+function VideoAccount({ record: adviser, etag }: { record: Adviser; etag: string | undefined }) {
   const { id: adviserId, video_provider } = adviser;
   const account = useLoaded(
     video_provider === 'zoom' ? `settings/video/${adviserId}` : undefined,
-    async (signal) => (await service.getVideoAccount({ adviserId, signal })).data,
+    async (signal, service) => (await service.getVideoAccount({ adviserId, signal })).data,
     ofRecords('adviser'),
   ).data;
   const isConnecting = place.value.query.get('video') === 'zoom';
-  const connectJitsi = () => service.connectVideoAccount({ adviserId, body: { provider: 'jitsi' } });
-  const disconnect = () => service.disconnectVideoAccount({ adviserId });
+  const connectJitsi = (careful: Careful) =>
+    service.connectVideoAccount({ adviserId, body: { provider: 'jitsi' }, ...careful });
+  const disconnect = (careful: Careful) => service.disconnectVideoAccount({ adviserId, ...careful });
   return (
     <section class="more">
       <h3>{texts.fields.video_provider}</h3>
@@ -94,6 +95,7 @@ function VideoAccount({ record: adviser }: { record: Adviser }) {
           </div>
           <Actions
             record="adviser"
+            etag={etag}
             of={[
               ...(video_provider === null
                 ? [
@@ -146,8 +148,9 @@ function ZoomForm({ adviserId }: { adviserId: string }) {
     send: async (values, careful) => {
       const fields = Object.fromEntries(ZOOM_FIELDS.map((name) => [name, String(values[name] ?? '').trim() || null]));
       await service.connectVideoAccount({ adviserId, body: { provider: 'zoom', ...fields }, ...careful });
-      announce({ record: 'adviser', caseId: null });
-      toast(text.advisers.connected);
+    },
+    onSent: () => {
+      report({ record: 'adviser', caseId: null }, text.advisers.connected);
       close();
     },
   });

@@ -4,13 +4,12 @@ import { Button } from '../../components/button.tsx';
 import { Panel } from '../../components/dialog.tsx';
 import { CheckField, Field, Form } from '../../components/form.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { go, place, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
-import { announce, ofRecords } from '../../service/following.ts';
+import { ofRecords } from '../../service/following.ts';
 import { useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
-import { company as current } from '../../service/session.ts';
 import { fieldLabel, texts } from '../../texts.ts';
 import { text } from './texts.ts';
 
@@ -77,7 +76,11 @@ const close = () => go(withQuery({ open: undefined }), { replace: true });
 
 /** The settings of the company. Each section is edited on its own, so that a change sends nothing else. */
 export function CompanySettings() {
-  const found = useLoaded('settings/company', (signal) => service.getCompany({ signal }), ofRecords('company'));
+  const found = useLoaded(
+    'settings/company',
+    (signal, service) => service.getCompany({ signal }),
+    ofRecords('company'),
+  );
   const open = place.value.query.get('open');
   return (
     <>
@@ -104,7 +107,7 @@ export function CompanySettings() {
                     </div>
                   ))}
                 </dl>
-                {open === section.id && <SectionPanel key={answer.etag} section={section} answer={answer} />}
+                {open === section.id && <SectionPanel section={section} answer={answer} />}
               </section>
             ))}
           </>
@@ -148,11 +151,9 @@ function SectionPanel({ section, answer }: { section: Section; answer: Answer<Co
       const { data, etag } = await service.getCompany();
       return { values: toValues(data, section), etag };
     },
-    send: async (values, careful) => {
-      const { data } = await service.updateCompany({ body: toBody(values, section), ...careful });
-      current.value = { id: data.id, name: data.name, timeZone: data.time_zone, currency: data.currency };
-      announce({ record: 'company', caseId: null });
-      toast(text.saved);
+    send: (values, careful) => service.updateCompany({ body: toBody(values, section), ...careful }),
+    onSent: () => {
+      report({ record: 'company', caseId: null }, text.saved);
       close();
     },
   });

@@ -5,7 +5,6 @@ import { EmptyState, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
-import { service } from '../../service/client.ts';
 import { useEntries, useLoaded } from '../../service/loading.ts';
 import { fieldLabel, texts } from '../../texts.ts';
 import { actorName, changeName } from '../case/change-names.ts';
@@ -31,7 +30,7 @@ export function EventLog() {
   const types = record && { types: `${record}.*` };
   const events = useEntries(
     `settings/events?record=${record}`,
-    (page, signal) => service.listEvents({ limit: PAGE_SIZE, order: 'newest', ...types, ...page, signal }),
+    (page, signal, service) => service.listEvents({ limit: PAGE_SIZE, order: 'newest', ...types, ...page, signal }),
     (change) => !record || change.record === record,
   );
   const open = query.get('open');
@@ -76,7 +75,7 @@ const close = () => go(withQuery({ open: undefined }), { replace: true });
 function EventPanel({ eventId }: { eventId: string }) {
   const found = useLoaded(
     `settings/event/${eventId}`,
-    async (signal) => (await service.getEvent({ eventId, signal })).data as AuditEvent,
+    async (signal, service) => (await service.getEvent({ eventId, signal })).data as AuditEvent,
   );
   return (
     <Panel title={text.events.change} onClose={close}>

@@ -6,12 +6,13 @@ import { Field } from '../../components/form.tsx';
 import { toRequestTime } from '../../components/time.ts';
 import { Badge, DateTime } from '../../components/values.tsx';
 import { service } from '../../service/client.ts';
+import type { Careful } from '../../service/form.ts';
 import { texts } from '../../texts.ts';
 import { Actions } from './actions.tsx';
 import { type RecordKind, RecordList } from './record-list.tsx';
 import { chosenScopes, ScopeFields, scopesInWords, scopeValues } from './scopes.tsx';
 import { showSecret } from './secret.tsx';
-import { showStillWorking } from './still-working.tsx';
+import { ending } from './still-working.tsx';
 import { text } from './texts.ts';
 
 type KeyState = keyof typeof text.keys.states;
@@ -25,7 +26,7 @@ const KEYS: RecordKind<ApiKey> = {
   name: 'key',
   record: 'api_key',
   text: text.keys,
-  list: (query) => service.listKeys(query),
+  list: (service, query) => service.listKeys(query),
   nameTitle: texts.fields.name,
   nameOf: ({ name }) => name,
   columns: [
@@ -42,7 +43,7 @@ const KEYS: RecordKind<ApiKey> = {
       },
     },
   ],
-  read: (keyId) => service.getKey({ keyId }),
+  read: (service, keyId) => service.getKey({ keyId }),
   limits: keyLimits,
   toValues: (key) => ({ name: key?.name ?? '', expires_at: '', ...scopeValues(key?.scopes ?? []) }),
   save: async (values, careful) => {
@@ -67,23 +68,20 @@ const KEYS: RecordKind<ApiKey> = {
         <ScopeFields />
       </>
     ),
-  More: ({ record }) => {
+  More: ({ record, etag }) => {
     const { id: keyId, name } = record;
     if (keyState(record) !== 'active') return null;
-    const revoke = async () => {
-      const end = async (also?: string) => (await service.revokeKey({ keyId, ...(also && { also }) })).data;
-      showStillWorking(await end(), end);
-    };
     return (
       <section class="more">
         <Actions
           record="api_key"
+          etag={etag}
           of={[
             {
               label: text.keys.revoke,
               isDanger: true,
               question: text.keys.revokeQuestion(name),
-              run: revoke,
+              run: ending((input) => service.revokeKey({ keyId, ...input })),
               done: text.keys.revoked,
             },
           ]}
@@ -116,7 +114,7 @@ const CLIENTS: RecordKind<ApiClient> = {
   name: 'client',
   record: 'api_client',
   text: text.clients,
-  list: (query) => service.listClients(query),
+  list: (service, query) => service.listClients(query),
   nameTitle: texts.fields.name,
   nameOf: ({ name }) => name,
   columns: [
@@ -128,7 +126,7 @@ const CLIENTS: RecordKind<ApiClient> = {
       ),
     },
   ],
-  read: (clientId) => service.getClient({ clientId }),
+  read: (service, clientId) => service.getClient({ clientId }),
   limits: clientLimits,
   toValues: (client) => ({ name: client?.name ?? '', ...scopeValues(client?.scopes ?? []) }),
   save: async (values, careful, clientId) => {
@@ -149,14 +147,11 @@ const CLIENTS: RecordKind<ApiClient> = {
       <ScopeFields />
     </>
   ),
-  More: ({ record: { id: clientId, name, disabled_at } }) => {
-    const enable = () => service.enableClient({ clientId });
-    const disable = async () => {
-      const end = async (also?: string) => (await service.disableClient({ clientId, ...(also && { also }) })).data;
-      showStillWorking(await end(), end);
-    };
-    const rotate = async () => {
-      const { data } = await service.rotateClient({ clientId });
+  More: ({ record: { id: clientId, name, disabled_at }, etag }) => {
+    const enable = (careful: Careful) => service.enableClient({ clientId, ...careful });
+    const disable = ending((input) => service.disableClient({ clientId, ...input }));
+    const rotate = async (careful: Careful) => {
+      const { data } = await service.rotateClient({ clientId, ...careful });
       showSecret(text.clients.rotated(name), [text.clients.secret, data.client_secret]);
     };
     return (
@@ -166,6 +161,7 @@ const CLIENTS: RecordKind<ApiClient> = {
         </p>
         <Actions
           record="api_client"
+          etag={etag}
           of={[
             { label: text.clients.rotate, question: text.clients.rotateQuestion, run: rotate },
             disabled_at

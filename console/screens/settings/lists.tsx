@@ -17,11 +17,11 @@ const CASE_KINDS: RecordKind<CaseKind> = {
   name: 'case-kind',
   record: 'case_kind',
   text: text.caseKinds,
-  list: (query, removed) => service.listCaseKinds({ ...query, ...(removed && { removed }) }),
+  list: (service, query, removed) => service.listCaseKinds({ ...query, ...(removed && { removed }) }),
   nameTitle: texts.fields.name,
   nameOf: ({ name }) => name,
   columns: [{ title: text.created, cell: ({ created_at }) => <DateTime at={created_at} show="date" /> }],
-  read: (kindId) => service.getCaseKind({ kindId }),
+  read: (service, kindId) => service.getCaseKind({ kindId }),
   limits: kindLimits,
   toValues: (kind) => ({ name: kind?.name ?? '' }),
   save: ({ name }, careful, kindId) => {
@@ -33,8 +33,8 @@ const CASE_KINDS: RecordKind<CaseKind> = {
       <Field name="name" autoFocus />
     </div>
   ),
-  remove: (kindId) => service.removeCaseKind({ kindId }),
-  restore: (kindId) => service.restoreCaseKind({ kindId }),
+  remove: (kindId, careful) => service.removeCaseKind({ kindId, ...careful }),
+  restore: (kindId, careful) => service.restoreCaseKind({ kindId, ...careful }),
 };
 
 type Tag = CustomTag & { id: string };
@@ -43,7 +43,7 @@ const TAGS: RecordKind<Tag> = {
   name: 'tag',
   record: 'tag',
   text: text.tags,
-  list: async (query) => {
+  list: async (service, query) => {
     const answer = await service.listCustomTags(query);
     return { ...answer, data: answer.data.map((one) => ({ ...one, id: one.tag })) };
   },
@@ -60,9 +60,9 @@ const TAGS: RecordKind<Tag> = {
             {
               label: texts.remove,
               name: text.removeTag(tag),
-              run: () => service.deleteCustomTag({ tag }),
+              run: ({ idempotencyKey }) => service.deleteCustomTag({ tag, idempotencyKey }),
               done: text.removed,
-              undo: () => service.createCustomTag({ body: { tag } }),
+              undo: (idempotencyKey) => service.createCustomTag({ body: { tag }, idempotencyKey }),
             },
           ]}
         />
@@ -84,7 +84,7 @@ const TAGS: RecordKind<Tag> = {
 export function Lists() {
   const common = useLoaded(
     'settings/default-tags',
-    async (signal) => (await service.listDefaultTags({ per_page: MAX_DEFAULT_TAGS, signal })).data,
+    async (signal, service) => (await service.listDefaultTags({ per_page: MAX_DEFAULT_TAGS, signal })).data,
   );
   return (
     <>

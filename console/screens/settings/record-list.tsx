@@ -8,10 +8,11 @@ import { Icon } from '../../components/icon.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { useKeys } from '../../navigation/keys.ts';
 import { go, place, withQuery } from '../../navigation/place.ts';
-import { announce, ofRecords } from '../../service/following.ts';
+import { type Service, service } from '../../service/client.ts';
+import { ofRecords } from '../../service/following.ts';
 import { type Careful, useForm, type Values } from '../../service/form.ts';
 import { useEntries, useLoaded } from '../../service/loading.ts';
 import { Actions } from './actions.tsx';
@@ -28,23 +29,23 @@ export type RecordKind<Record extends { id: string }> = {
   /** What the event log calls it. */
   record: string;
   text: { title: string; hint?: string; add: string; edit: string; none: string; submit?: string; saved: string };
-  list: (query: ListQuery, isRemoved: boolean) => Promise<Answer<Record[]>>;
+  list: (service: Service, query: ListQuery, isRemoved: boolean) => Promise<Answer<Record[]>>;
   /** The first column has the name, which opens the panel. */
   nameTitle: string;
   nameOf: (record: Record) => string;
   columns: readonly Column<Record>[];
   /** Without it the records of the list have no panel. */
-  read?: (id: string) => Promise<Answer<Record>>;
+  read?: (service: Service, id: string) => Promise<Answer<Record>>;
   limits: FormLimits;
   toValues: (record: Record | undefined) => Values;
   save: (values: Values, careful: Careful, id: string | undefined) => Promise<unknown>;
   Fields: ComponentType<{ record: Record | undefined }>;
   /** Below the form of a record: what it does not change. */
-  More?: ComponentType<{ record: Record; onClose: () => void }>;
+  More?: ComponentType<{ record: Record; etag: string | undefined; onClose: () => void }>;
   /** Whether the form of a record can be saved. */
   canEdit?: boolean;
-  remove?: (id: string) => Promise<unknown>;
-  restore?: (id: string) => Promise<unknown>;
+  remove?: (id: string, careful: Careful) => Promise<unknown>;
+  restore?: (id: string, careful: Careful) => Promise<unknown>;
 };
 
 /** Returns the link that opens the panel of a record. */
@@ -59,7 +60,7 @@ export function RecordList<Record extends { id: string }>({ kind, keys }: { kind
   const isRemoved = restore !== undefined && query.get('show') === `removed-${name}`;
   const records = useEntries(
     `settings/${name}?removed=${isRemoved}`,
-    (page, signal) => kind.list({ per_page: PAGE_SIZE, ...page, signal }, isRemoved),
+    (page, signal, service) => kind.list(service, { per_page: PAGE_SIZE, ...page, signal }, isRemoved),
     ofRecords(kind.record),
   );
   useKeys(keys ? [{ keys, label: own.add, run: () => go(openRecord(name, 'new')) }] : []);
@@ -74,7 +75,7 @@ export function RecordList<Record extends { id: string }>({ kind, keys }: { kind
     cell: (record) => (
       <Actions
         record={kind.record}
-        of={[{ label: text.restore, run: () => restore?.(record.id), done: text.restored }]}
+        of={[{ label: text.restore, run: (careful) => restore?.(record.id, careful), done: text.restored }]}
       />
     ),
   };
@@ -123,8 +124,8 @@ function RecordPanel<Record extends { id: string }>({ kind, id }: { kind: Record
   const { read, More } = kind;
   const isNew = id === 'new';
   const found = useLoaded(
-    isNew || !read ? undefined : `settings/${kind.name}/${id}`,
-    () => read?.(id) as Promise<Answer<Record>>,
+    isNew || !read ? undefined : `settings/${kind.name}/${id}/edit`,
+    (_, service) => read?.(service, id) as Promise<Answer<Record>>,
     ofRecords(kind.record),
   );
   if (!isNew && !read) return null;
@@ -136,9 +137,8 @@ function RecordPanel<Record extends { id: string }>({ kind, id }: { kind: Record
         <Loaded of={found}>
           {(current) => (
             <>
-              {/* A form compares with the version that it began with, so it begins again with another one. */}
-              <RecordForm key={current.etag} kind={kind} current={current} />
-              {More && <More record={current.data} onClose={closePanel} />}
+              <RecordForm kind={kind} current={current} />
+              {More && <More record={current.data} etag={current.etag} onClose={closePanel} />}
             </>
           )}
         </Loaded>
@@ -163,29 +163,16 @@ function RecordForm<Record extends { id: string }>({
     ...(id !== undefined &&
       read && {
         read: async () => {
-          const { data, etag } = await read(id);
+          const { data, etag } = await read(service, id);
           return { values: kind.toValues(data), etag };
         },
       }),
-    send: async (values, careful) => {
-      await kind.save(values, careful, id);
-      announce({ record: kind.record, caseId: null });
-      toast(kind.text.saved);
-      closePanel();
-    },
+    send: (values, careful) => kind.save(values, careful, id),
+    onSent: () => onDone(kind.text.saved),
   });
-  const onRemove = async (own: string) => {
-    await remove?.(own);
-    announce({ record: kind.record, caseId: null });
+  const onDone = (said: string, undo?: (idempotencyKey: string) => Promise<unknown>) => {
     closePanel();
-    toast(
-      text.removed,
-      restore &&
-        (async () => {
-          await restore(own);
-          announce({ record: kind.record, caseId: null });
-        }),
-    );
+    report({ record: kind.record, caseId: null }, said, undo);
   };
   return (
     <Form
@@ -194,7 +181,11 @@ function RecordForm<Record extends { id: string }>({
       onCancel={closePanel}
       mayWrite={id === undefined || kind.canEdit !== false}
       {...(kind.text.submit && id === undefined && { submitLabel: kind.text.submit })}
-      {...(id !== undefined && remove && { onRemove: () => onRemove(id) })}
+      {...(id !== undefined &&
+        remove && {
+          onRemove: (careful: Careful) => remove(id, careful),
+          onRemoved: () => onDone(text.removed, restore && ((idempotencyKey) => restore(id, { idempotencyKey }))),
+        })}
     >
       <Fields record={current?.data} />
     </Form>

@@ -1,21 +1,22 @@
 import limits from 'openapi:MessageTemplateBody';
 import testLimits from 'openapi:TestMessageBody';
-import type { MessageTemplate } from '@case-records/client';
+import { CaseRecordsError, type MessageTemplate } from '@case-records/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Form } from '../../components/form.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report, toast } from '../../components/toast.tsx';
 import { Badge, DateTime } from '../../components/values.tsx';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
 import { messageOf } from '../../service/faults.ts';
-import { announce, ofRecords } from '../../service/following.ts';
-import { type Form as FormState, useForm, type Values } from '../../service/form.ts';
+import { ofRecords } from '../../service/following.ts';
+import { type Careful, type Current, type Form as FormState, useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { signedIn } from '../../service/session.ts';
+import { differingParts } from '../../service/values.ts';
 import { fieldLabel } from '../../texts.ts';
 import { Actions } from './actions.tsx';
 import { text } from './texts.ts';
@@ -46,7 +47,7 @@ const COLUMNS: readonly Column<MessageTemplate>[] = [
 export function Templates() {
   const found = useLoaded(
     'settings/templates',
-    async (signal) => (await service.listMessageTemplates({ signal })).data,
+    async (signal, service) => (await service.listMessageTemplates({ signal })).data,
     isOfTemplates,
   );
   return (
@@ -68,8 +69,8 @@ export function Templates() {
 export function Template({ params: { message = '' } }: { params: Readonly<Record<string, string>> }) {
   const isKnown = message in text.templates.messages;
   const found = useLoaded(
-    isKnown ? `settings/template/${message}` : undefined,
-    async (signal) => (await service.getMessageTemplate({ message: message as Message, signal })).data,
+    isKnown ? `settings/template/${message}/edit` : undefined,
+    async (signal, service) => (await service.getMessageTemplate({ message: message as Message, signal })).data,
     isOfTemplates,
   );
   if (!isKnown) return <EmptyState title={text.templates.unknown} />;
@@ -90,30 +91,45 @@ export function Template({ params: { message = '' } }: { params: Readonly<Record
 const toValues = (template: Record<(typeof TEXTS)[number], string>): Values =>
   Object.fromEntries(TEXTS.map((name) => [name, template[name]]));
 
+/** The service has no tag for these texts, so what is stored is its own. */
+const toCurrent = (template: MessageTemplate): Current => {
+  const values = toValues(template);
+  return { values, etag: JSON.stringify(values) };
+};
+
 /** A text that equals the default counts as the default. An empty one becomes it. */
-const toBody = (values: Values) => Object.fromEntries(TEXTS.map((name) => [name, String(values[name]).trim() || null]));
+const toBody = (values: Values, names: readonly string[] = TEXTS) =>
+  Object.fromEntries(names.map((name) => [name, String(values[name]).trim() || null]));
+
+const CHANGE = { record: 'message_template', caseId: null };
 
 function Editor({ template }: { template: MessageTemplate }) {
   const { message, own, updated_at } = template;
+  const current = toCurrent(template);
+  const read = async () => toCurrent((await service.getMessageTemplate({ message })).data);
   const form = useForm({
     draft: `template/${message}`,
-    initial: toValues(template),
-    send: async (values, careful) => {
-      const { data } = await service.updateMessageTemplate({ message, body: toBody(values), ...careful });
-      form.values.value = toValues(data);
-      form.isRestored.value = false;
-      announce({ record: 'message_template', caseId: null });
-      toast(text.saved);
+    initial: current.values,
+    etag: current.etag,
+    read,
+    send: async (values, { idempotencyKey, ifMatch }, base) => {
+      if ((await read()).etag !== ifMatch) {
+        throw new CaseRecordsError({ status: 412, code: 'precondition_failed', detail: '' });
+      }
+      const body = toBody(values, differingParts(values, base));
+      return (await service.updateMessageTemplate({ message, body, idempotencyKey })).data;
+    },
+    onSent: (data) => {
+      form.begin(toCurrent(data));
+      report(CHANGE, text.saved);
     },
   });
-  const reset = async () => {
-    const { data } = await service.resetMessageTemplate({ message });
-    form.discard();
-    form.values.value = toValues(data);
+  const reset = async ({ idempotencyKey }: Careful) => {
+    form.begin(toCurrent((await service.resetMessageTemplate({ message, idempotencyKey })).data));
   };
-  const restore = async () => {
-    const { data } = await service.updateMessageTemplate({ message, body: toBody(toValues(template)) });
-    form.values.value = toValues(data);
+  const restore = async (idempotencyKey: string) => {
+    const body = toBody(current.values, own);
+    form.begin(toCurrent((await service.updateMessageTemplate({ message, body, idempotencyKey })).data));
   };
   return (
     <div class="template">
@@ -163,7 +179,7 @@ function Preview({ message, form }: { message: Message; form: FormState }) {
   }, [body]);
   const found = useLoaded(
     `settings/preview/${message}/${asked}`,
-    async (signal) => (await service.previewMessage({ message, body: JSON.parse(asked), signal })).data,
+    async (signal, service) => (await service.previewMessage({ message, body: JSON.parse(asked), signal })).data,
     ofRecords('company', 'message_template'),
   );
   // The last preview stays while a text is wrong.
@@ -207,7 +223,7 @@ function previewFault(error: unknown): string {
 function FieldsHelp({ form }: { form: FormState }) {
   const fields = useLoaded(
     'settings/template-fields',
-    async (signal) => (await service.listMessageTemplateFields({ signal })).data,
+    async (signal, service) => (await service.listMessageTemplateFields({ signal })).data,
   );
   const last = useRef<HTMLInputElement | HTMLTextAreaElement | null>(null);
   useEffect(() => {
@@ -255,6 +271,8 @@ function TestDialog({ message, values: texts }: { message: Message; values: Valu
     send: async ({ email, phone }, careful) => {
       const to = { email: String(email).trim() || null, phone: String(phone).trim() || null };
       await service.sendTestMessage({ message, body: { ...toBody(texts), ...to }, ...careful });
+    },
+    onSent: () => {
       close();
       toast(text.templates.testSent);
     },

@@ -4,11 +4,12 @@ import { Field, SelectField } from '../../components/form.tsx';
 import { Badge, type Tone } from '../../components/values.tsx';
 import { service } from '../../service/client.ts';
 import { useAdvisers } from '../../service/company-data.ts';
+import type { Careful } from '../../service/form.ts';
 import { signedIn } from '../../service/session.ts';
 import { texts } from '../../texts.ts';
 import { Actions } from './actions.tsx';
 import { type RecordKind, RecordList } from './record-list.tsx';
-import { showStillWorking } from './still-working.tsx';
+import { ending } from './still-working.tsx';
 import { text } from './texts.ts';
 
 const ROLES = Object.entries(text.users.roles).map(([value, label]) => ({ value, label }));
@@ -18,7 +19,7 @@ const KIND: RecordKind<User> = {
   name: 'user',
   record: 'user',
   text: text.users,
-  list: (query) => service.listUsers(query),
+  list: (service, query) => service.listUsers(query),
   nameTitle: texts.fields.name,
   nameOf: ({ name }) => name,
   columns: [
@@ -29,7 +30,7 @@ const KIND: RecordKind<User> = {
       cell: ({ state }) => <Badge tone={TONES[state]}>{text.users.states[state]}</Badge>,
     },
   ],
-  read: (userId) => service.getUser({ userId }),
+  read: (service, userId) => service.getUser({ userId }),
   limits,
   toValues: (user) => ({
     ...(!user && { email: '' }),
@@ -75,23 +76,21 @@ function UserFields({ record }: { record: User | undefined }) {
   );
 }
 
-function UserActions({ record: { id: userId, state, name } }: { record: User }) {
+function UserActions({ record: { id: userId, state, name }, etag }: { record: User; etag: string | undefined }) {
   const isSelf = userId === signedIn.value?.user.id;
-  const enable = () => service.enableUser({ userId });
-  const disable = async () => {
-    const end = async (also?: string) => (await service.disableUser({ userId, ...(also && { also }) })).data;
-    showStillWorking(await end(), end);
-  };
+  const enable = (careful: Careful) => service.enableUser({ userId, ...careful });
+  const disable = ending((input) => service.disableUser({ userId, ...input }));
   return (
     <section class="more">
       <Actions
         record="user"
+        etag={etag}
         of={[
           ...(state === 'invited'
             ? [
                 {
                   label: text.users.inviteAgain,
-                  run: () => service.inviteUserAgain({ userId }),
+                  run: (careful: Careful) => service.inviteUserAgain({ userId, ...careful }),
                   done: text.users.invited,
                 },
               ]
@@ -101,13 +100,13 @@ function UserActions({ record: { id: userId, state, name } }: { record: User }) 
                 {
                   label: text.users.endSessions,
                   question: text.users.endSessionsQuestion(name),
-                  run: () => service.endUserSessions({ userId }),
+                  run: (careful: Careful) => service.endUserSessions({ userId, ...careful }),
                   done: text.users.sessionsEnded,
                 },
                 {
                   label: text.users.resetFactors,
                   question: text.users.resetQuestion(name),
-                  run: () => service.resetUserFactors({ userId }),
+                  run: (careful: Careful) => service.resetUserFactors({ userId, ...careful }),
                   done: text.users.factorsReset,
                 },
               ]

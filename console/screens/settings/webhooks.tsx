@@ -9,12 +9,12 @@ import { Pager } from '../../components/pager.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toRequestTime } from '../../components/time.ts';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { Badge, DateTime, type Tone } from '../../components/values.tsx';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
 import { announce, ofRecords } from '../../service/following.ts';
-import { useForm } from '../../service/form.ts';
+import { type Careful, useForm } from '../../service/form.ts';
 import { useEntries, useLoaded } from '../../service/loading.ts';
 import { texts } from '../../texts.ts';
 import { Actions } from './actions.tsx';
@@ -40,7 +40,7 @@ const KIND: RecordKind<WebhookEndpoint> = {
   name: 'endpoint',
   record: 'webhook_endpoint',
   text: text.webhooks,
-  list: (query) => service.listWebhookEndpoints(query),
+  list: (service, query) => service.listWebhookEndpoints(query),
   nameTitle: texts.fields.url,
   nameOf: ({ url }) => url,
   columns: [
@@ -51,7 +51,7 @@ const KIND: RecordKind<WebhookEndpoint> = {
       cell: ({ id }) => <a href={to(`settings/webhooks/${id}`)}>{text.webhooks.showDeliveries}</a>,
     },
   ],
-  read: (endpointId) => service.getWebhookEndpoint({ endpointId }),
+  read: (service, endpointId) => service.getWebhookEndpoint({ endpointId }),
   limits,
   toValues: (endpoint) => ({
     url: endpoint?.url ?? '',
@@ -91,11 +91,14 @@ export const Webhooks = () => (
   </>
 );
 
-function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose: () => void }) {
+type EndpointProps = { record: WebhookEndpoint; etag: string | undefined; onClose: () => void };
+
+function EndpointActions({ record, etag, onClose }: EndpointProps) {
   const { id: endpointId, url, state, state_reason, previous_secret_until } = record;
-  const disable = () => service.updateWebhookEndpoint({ endpointId, body: { state: 'disabled' } });
-  const remove = async () => {
-    await service.removeWebhookEndpoint({ endpointId });
+  const disable = (careful: Careful) =>
+    service.updateWebhookEndpoint({ endpointId, body: { state: 'disabled' }, ...careful });
+  const remove = async (careful: Careful) => {
+    await service.removeWebhookEndpoint({ endpointId, ...careful });
     onClose();
   };
   const isRotating = place.value.query.get('secret') === 'rotate';
@@ -116,10 +119,11 @@ function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose
       {isRotating && <RotateDialog endpointId={endpointId} />}
       <Actions
         record="webhook_endpoint"
+        etag={etag}
         of={[
           {
             label: text.webhooks.ping,
-            run: () => service.pingWebhookEndpoint({ endpointId }),
+            run: ({ idempotencyKey }) => service.pingWebhookEndpoint({ endpointId, idempotencyKey }),
             done: text.webhooks.pinged,
           },
           ...(state === 'active'
@@ -134,7 +138,7 @@ function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose
                 {
                   label: text.webhooks.resume,
                   question: text.webhooks.resumeQuestion,
-                  run: () => service.resumeWebhookEndpoint({ endpointId }),
+                  run: (careful: Careful) => service.resumeWebhookEndpoint({ endpointId, ...careful }),
                   done: text.webhooks.resumed,
                 },
               ]),
@@ -158,7 +162,9 @@ function RotateDialog({ endpointId }: { endpointId: string }) {
     initial: { overlap_hours: '24' },
     send: async ({ overlap_hours }, careful) => {
       const body = { overlap_hours: String(overlap_hours).trim() || null };
-      const { data } = await service.rotateWebhookSecret({ endpointId, body, ...careful });
+      return (await service.rotateWebhookSecret({ endpointId, body, ...careful })).data;
+    },
+    onSent: (data) => {
       announce({ record: 'webhook_endpoint', caseId: null });
       close();
       showSecret(text.webhooks.rotated, [text.webhooks.secret, data.secret]);
@@ -201,12 +207,12 @@ export function Deliveries({ params: { endpointId = '' } }: { params: Readonly<R
   const state = STATES.find((one) => one === query.get('state'));
   const endpoint = useLoaded(
     `settings/endpoint-of/${endpointId}`,
-    async (signal) => (await service.getWebhookEndpoint({ endpointId, signal })).data,
+    async (signal, service) => (await service.getWebhookEndpoint({ endpointId, signal })).data,
     isOfDeliveries,
   );
   const deliveries = useEntries(
     `settings/deliveries/${endpointId}?state=${state}`,
-    (page, signal) =>
+    (page, signal, service) =>
       service.listWebhookDeliveries({ endpointId, per_page: PAGE_SIZE, ...(state && { state }), ...page, signal }),
     isOfDeliveries,
   );
@@ -236,7 +242,7 @@ export function Deliveries({ params: { endpointId = '' } }: { params: Readonly<R
             of={[
               {
                 label: text.webhooks.ping,
-                run: () => service.pingWebhookEndpoint({ endpointId }),
+                run: ({ idempotencyKey }) => service.pingWebhookEndpoint({ endpointId, idempotencyKey }),
                 done: text.webhooks.pinged,
               },
             ]}
@@ -266,7 +272,7 @@ export function Deliveries({ params: { endpointId = '' } }: { params: Readonly<R
 function DeliveryPanel({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
   const found = useLoaded(
     `settings/delivery/${deliveryId}`,
-    async (signal) => (await service.getWebhookDelivery({ endpointId, deliveryId, signal })).data,
+    async (signal, service) => (await service.getWebhookDelivery({ endpointId, deliveryId, signal })).data,
     isOfDeliveries,
   );
   return (
@@ -291,7 +297,7 @@ function Delivery({ delivery }: { delivery: WebhookDeliveryWithTries }) {
           of={[
             {
               label: text.webhooks.replay,
-              run: () => service.replayWebhookDelivery({ endpointId, deliveryId }),
+              run: ({ idempotencyKey }) => service.replayWebhookDelivery({ endpointId, deliveryId, idempotencyKey }),
               done: text.webhooks.replayed(1),
             },
           ]}
@@ -326,9 +332,11 @@ function ReplayPanel({ endpointId }: { endpointId: string }) {
         .filter(Boolean);
       const time = (value: unknown) => (value ? toRequestTime(String(value)) : null);
       const body = { after: time(values.after), until: time(values.until), types: types.length > 0 ? types : null };
-      const { data } = await service.replayWebhookEvents({ endpointId, body, ...careful });
-      announce({ record: 'webhook_delivery', caseId: null });
-      toast(data.next ? text.webhooks.replayedSome(data.queued) : text.webhooks.replayed(data.queued));
+      return (await service.replayWebhookEvents({ endpointId, body, ...careful })).data;
+    },
+    onSent: ({ next, queued }) => {
+      const change = { record: 'webhook_delivery', caseId: null };
+      report(change, next ? text.webhooks.replayedSome(queued) : text.webhooks.replayed(queued));
       closePanel();
     },
   });
