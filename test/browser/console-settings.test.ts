@@ -54,14 +54,14 @@ test('somebody else’s change of the same setting is shown beside one’s own, 
 }, async () => {
   const company = await app.company();
   const page = await openConsole(company, '/settings/company?open=invoices');
-  await panel(page).getByLabel('Payment terms').fill('30 days');
+  await panel(page).getByLabel('Payment terms').fill('60 days');
   await company.client.updateCompany({ body: { payment_terms: '14 days' } });
   await button(page, 'Save').click();
   await page.getByText('Somebody else has changed this').waitFor();
   await page.getByText('14 days').first().waitFor();
   await button(page, 'Save my choice').click();
   await page.getByText('Saved.').waitFor();
-  assert.equal((await company.client.getCompany()).data.payment_terms, '30 days');
+  assert.equal((await company.client.getCompany()).data.payment_terms, '60 days');
   assertNoComplaints(page, 412);
   await page.context().close();
 });

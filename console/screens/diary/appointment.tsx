@@ -226,6 +226,7 @@ function EditForm(props: PanelProps & { record: Found; draft: string }) {
   const form = useForm({
     draft,
     initial: { ...stored.current, ...(moved && timeValues(moved)) },
+    base: stored.current,
     etag: record.etag,
     read: async () => {
       const current = await readCurrent(key);

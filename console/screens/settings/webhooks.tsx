@@ -91,9 +91,8 @@ export const Webhooks = () => (
   </>
 );
 
-type EndpointProps = { record: WebhookEndpoint; etag: string | undefined; onClose: () => void };
-
-function EndpointActions({ record, etag, onClose }: EndpointProps) {
+/** Deliveries change the state of an endpoint, so another version of it is nobody's change. */
+function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose: () => void }) {
   const { id: endpointId, url, state, state_reason, previous_secret_until } = record;
   const disable = (careful: Careful) =>
     service.updateWebhookEndpoint({ endpointId, body: { state: 'disabled' }, ...careful });
@@ -119,7 +118,6 @@ function EndpointActions({ record, etag, onClose }: EndpointProps) {
       {isRotating && <RotateDialog endpointId={endpointId} />}
       <Actions
         record="webhook_endpoint"
-        etag={etag}
         of={[
           {
             label: text.webhooks.ping,
