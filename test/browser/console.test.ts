@@ -3,4 +3,6 @@
 import './console/shell.ts';
 import './console/cases.ts';
 import './console/case.ts';
+import './console/forms.ts';
+import './console/sessions.ts';
 import './console/whole-screens.ts';

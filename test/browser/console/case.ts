@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { app, assertNoComplaints, openConsole, passTimeUntil, skip } from '../../harness/console.ts';
+import { app, assertNoComplaints, openConsole, passTimeUntil, site, skip } from '../../harness/console.ts';
 import { signIn } from '../../harness/people.ts';
 
 const interactionsOf = (caseId: string) =>
@@ -172,6 +172,9 @@ test('a role that only reads sees a contact and is offered no change', { skip },
   assert.equal(await dialog.getByRole('button', { name: /Save|Delete/ }).count(), 0);
   await page.keyboard.press('Escape');
   assert.equal(await page.getByRole('link', { name: 'Log a contact' }).count(), 0);
+  await page.goto(`${site}/console/cases/${caseId}?open=case`);
+  await page.getByRole('heading', { name: 'Smith', level: 1 }).waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0);
   assertNoComplaints(page);
   await page.context().close();
 });

@@ -113,6 +113,37 @@ test('the filter finds by words of the client, is part of the address, and says 
   await page.context().close();
 });
 
+test('a search keeps the filters, and only the next page is read for more', { skip }, async () => {
+  const company = await app.company();
+  const references = Array.from({ length: 60 }, (_, i) => `Lease ${i}`);
+  for (const reference of references) await company.client.createCase({ body: { reference } });
+  const { data: closed } = await company.client.createCase({ body: { reference: 'Lease, done' } });
+  await company.client.updateCase({ caseId: closed.id, body: { state: 'closed' } });
+  const page = await openConsole(company, '/cases?state=closed');
+  await page.getByRole('link', { name: 'Lease, done' }).waitFor();
+  await page.getByRole('searchbox').fill('lease');
+  await page.getByRole('button', { name: 'Find' }).click();
+  await page.waitForURL(/search=lease/);
+  await page.getByText('That is all.').waitFor();
+  assert.equal(await page.locator('tbody tr').count(), 1);
+  await page.getByLabel('State').selectOption('');
+  await page.locator('tbody tr').nth(49).waitFor();
+  const pages: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/manage/cases')) pages.push(request.url());
+  });
+  await page.route('**/manage/cases**', (route) => route.fulfill({ status: 404, json: {} }), { times: 1 });
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await page.getByRole('alert').waitFor();
+  assert.equal(await page.locator('tbody tr').count(), 50);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await page.getByText('That is all.').waitFor();
+  assert.equal(await page.locator('tbody tr').count(), 61);
+  assert.equal(pages.length, 2);
+  assert.ok(pages.every((url) => url.includes('page=2')));
+  await page.context().close();
+});
+
 test('a role that may not open cases is not offered it', { skip }, async () => {
   const company = await app.company();
   const page = await openConsole(company, '/cases?open=new', { role: 'reader' });
