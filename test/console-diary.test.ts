@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays } from '../console/components/time.ts';
+import { addDays, isDay } from '../console/components/time.ts';
 import {
   axisOf,
   type Block,
@@ -8,7 +8,6 @@ import {
   instantAtRow,
   instantOf,
   instantsOf,
-  isDay,
   missingRows,
   ROW_MS,
   rowAt,

@@ -1,6 +1,7 @@
 /** The texts of the first screen. */
 export const text = {
   title: 'Today',
+  showAll: 'Show all',
   appointments: 'My appointments today',
   allAppointments: 'Appointments today',
   noAppointments: 'Nothing is booked for today.',
@@ -10,7 +11,7 @@ export const text = {
   dueOn: 'due',
   pay: 'Record a payment',
   messages: 'Messages that could not be sent',
-  noMessages: 'Every message has gone out.',
+  noMessages: 'No message has failed.',
   attempts: (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`),
   resend: 'Send again',
   resent: 'The message will be sent again.',
@@ -21,7 +22,6 @@ export const text = {
   resumed: 'The webhook is active again.',
   attended: 'The client came',
   outcomeSaved: 'The outcome is saved.',
-  undone: 'The outcome is open again.',
   join: 'Join',
   kinds: { confirmation: 'Confirmation', reminder: 'Reminder', cancellation: 'Cancellation' },
   channels: { email: 'email', sms: 'SMS' },

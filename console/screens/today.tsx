@@ -1,25 +1,31 @@
-import type { CompanyAppointment, CompanyMessage } from '@case-records/client';
+import type { Adviser, CompanyAppointment, CompanyMessage } from '@case-records/client';
 import type { ComponentChildren } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
+import { useNow } from '../components/now.ts';
 import { EmptyState, Loaded } from '../components/states.tsx';
 import { addDays, dayOf } from '../components/time.ts';
 import { toast } from '../components/toast.tsx';
 import { Badge, DateTime, Day, Money } from '../components/values.tsx';
-import { to } from '../navigation/place.ts';
+import { go, place, to, withQuery } from '../navigation/place.ts';
 import { service } from '../service/client.ts';
 import { useAdvisers } from '../service/company-data.ts';
 import { messageOf } from '../service/faults.ts';
 import { announce, ofRecords } from '../service/following.ts';
 import { useLoaded } from '../service/loading.ts';
 import { company, may, signedIn } from '../service/session.ts';
+import { AppointmentPanel } from './diary/appointment.tsx';
+import { adviserName } from './diary/diary-data.ts';
+import { text as diaryText } from './diary/texts.ts';
+import { InvoicePanel } from './invoices/invoice-panel.tsx';
 import { text } from './today-texts.ts';
 
 const MAX_ENTRIES = 20;
 
 /** What needs somebody today, each with its next step. */
 export function TodayScreen() {
-  const today = dayOf(new Date().toISOString(), company.value.timeZone);
+  const now = useNow();
+  const today = dayOf(new Date(now).toISOString(), company.value.timeZone);
   return (
     <>
       <header class="screen-header">
@@ -29,32 +35,54 @@ export function TodayScreen() {
         </p>
       </header>
       <div class="today">
-        {may('appointments:read') && <Appointments today={today} />}
+        {may('appointments:read') && <Appointments today={today} now={now} />}
         {may('invoices:read') && <OverdueInvoices />}
         {may('appointments:read') && <FailedMessages />}
         {may('webhooks') && <FailingWebhooks />}
       </div>
+      <OpenPanel />
     </>
   );
 }
 
-type SectionProps = { icon: string; title: string; aside?: ComponentChildren; children: ComponentChildren };
+/** `open` in the address: the kind of record, its case and itself. */
+function OpenPanel() {
+  const [kind, caseId, id] = place.value.query.get('open')?.split('/') ?? [];
+  if (!caseId || !id) return null;
+  const onClose = () => go(withQuery({ open: undefined, pay: undefined }), { replace: true });
+  if (kind === 'appointment') return <AppointmentPanel key={id} caseId={caseId} id={id} onClose={onClose} />;
+  return kind === 'invoice' ? <InvoicePanel key={id} caseId={caseId} invoiceId={id} onClose={onClose} /> : null;
+}
 
-const Section = ({ icon, title, aside, children }: SectionProps) => (
+type SectionProps = {
+  icon: string;
+  title: string;
+  aside?: ComponentChildren;
+  /** Where all entries are; a section shows the first ones. */
+  all: string;
+  children: ComponentChildren;
+};
+
+const Section = ({ icon, title, aside, all, children }: SectionProps) => (
   <section class="card" aria-label={title}>
     <header>
       <Icon name={icon} />
       <h2>{title}</h2>
       {aside}
+      <a href={all}>
+        {text.showAll}
+        <span class="visually-hidden">: {title}</span>
+      </a>
     </header>
     {children}
   </section>
 );
 
 /** Those of the signed-in adviser, or of everybody if the person is not one. */
-function Appointments({ today }: { today: string }) {
+function Appointments({ today, now }: { today: string; now: number }) {
   const adviserId = signedIn.value?.user.adviser_id;
-  const own = useAdvisers().find(({ id }) => id === adviserId)?.email;
+  const advisers = useAdvisers();
+  const own = advisers.find(({ id }) => id === adviserId)?.email;
   const found = useLoaded(
     `today/appointments/${today}/${own ?? ''}`,
     async (signal, service) => {
@@ -66,7 +94,11 @@ function Appointments({ today }: { today: string }) {
     ofRecords('appointment'),
   );
   return (
-    <Section icon="appointment" title={own ? text.appointments : text.allAppointments}>
+    <Section
+      icon="appointment"
+      title={own ? text.appointments : text.allAppointments}
+      all={to('diary', { adviser: own })}
+    >
       <Loaded of={found}>
         {(appointments) =>
           appointments.length === 0 ? (
@@ -74,7 +106,7 @@ function Appointments({ today }: { today: string }) {
           ) : (
             <ul class="lines">
               {appointments.map((appointment) => (
-                <AppointmentLine key={appointment.id} appointment={appointment} />
+                <AppointmentLine key={appointment.id} {...{ appointment, advisers, now }} />
               ))}
             </ul>
           )
@@ -84,7 +116,9 @@ function Appointments({ today }: { today: string }) {
   );
 }
 
-function AppointmentLine({ appointment }: { appointment: CompanyAppointment }) {
+type AppointmentLineProps = { appointment: CompanyAppointment; advisers: readonly Adviser[]; now: number };
+
+function AppointmentLine({ appointment, advisers, now }: AppointmentLineProps) {
   const { id, start_time, end_time_utc, outcome, location, adviser_email, join_url, case: found } = appointment;
   const set = async (attended: boolean) => {
     await service.setAppointmentOutcome({ caseId: found.id, appointmentID: id, body: { attended } });
@@ -98,7 +132,7 @@ function AppointmentLine({ appointment }: { appointment: CompanyAppointment }) {
       toast(messageOf(error));
     }
   };
-  const hasBegun = Date.parse(start_time) <= Date.now();
+  const hasBegun = Date.parse(start_time) <= now;
   return (
     <li>
       <div>
@@ -106,11 +140,13 @@ function AppointmentLine({ appointment }: { appointment: CompanyAppointment }) {
           <strong>
             <DateTime at={start_time} show="time" />–<DateTime at={end_time_utc} show="time" />
           </strong>{' '}
-          <a href={to(`cases/${found.id}`, { open: `appointment/${id}` })}>{found.reference}</a>
+          <a href={withQuery({ open: `appointment/${found.id}/${id}` })}>{found.reference ?? diaryText.appointment}</a>
         </p>
-        <small>{[location, adviser_email].filter(Boolean).join(' · ')}</small>
+        <small>{[location, adviserName(adviser_email, advisers)].filter(Boolean).join(' · ')}</small>
       </div>
-      {outcome !== 'none' && <Badge tone={outcome === 'attended' ? 'good' : 'bad'}>{outcome}</Badge>}
+      {outcome !== 'none' && (
+        <Badge tone={outcome === 'attended' ? 'good' : 'neutral'}>{diaryText.states[outcome]}</Badge>
+      )}
       {outcome === 'none' && join_url && (
         <a class="button" href={join_url} target="_blank" rel="noreferrer">
           {text.join}
@@ -140,6 +176,7 @@ function OverdueInvoices() {
     <Section
       icon="invoice"
       title={text.overdue}
+      all={to('invoices', { show: 'overdue' })}
       aside={
         sum && sum.count > 0 ? (
           <small>
@@ -158,7 +195,7 @@ function OverdueInvoices() {
                 <li key={id}>
                   <div>
                     <p>
-                      <a href={to(`cases/${of.id}`, { open: `invoice/${id}` })}>{invoice_number}</a>{' '}
+                      <a href={withQuery({ open: `invoice/${of.id}/${id}` })}>{invoice_number}</a>{' '}
                       <Money amount={outstanding} />
                     </p>
                     <small>
@@ -166,7 +203,7 @@ function OverdueInvoices() {
                     </small>
                   </div>
                   {may('invoices:write') && (
-                    <Button href={to(`cases/${of.id}`, { open: `invoice/${id}`, pay: '1' })}>{text.pay}</Button>
+                    <Button href={withQuery({ open: `invoice/${of.id}/${id}`, pay: '1' })}>{text.pay}</Button>
                   )}
                 </li>
               ))}
@@ -185,7 +222,7 @@ function FailedMessages() {
     ofRecords('message', 'appointment'),
   );
   return (
-    <Section icon="message" title={text.messages}>
+    <Section icon="message" title={text.messages} all={to('messages')}>
       <Loaded of={found}>
         {(messages) =>
           messages.length === 0 ? (
@@ -219,7 +256,7 @@ function MessageLine({ message }: { message: CompanyMessage }) {
       <div>
         <p>
           {text.kinds[kind]} ({text.channels[channel]}) {sent_to} ·{' '}
-          <a href={to(`cases/${of.id}`, { open: `appointment/${appointment_id}` })}>
+          <a href={withQuery({ open: `appointment/${of.id}/${appointment_id}` })}>
             <DateTime at={start} />
           </a>
         </p>
@@ -247,7 +284,7 @@ function FailingWebhooks() {
     }
   };
   return (
-    <Section icon="warning" title={text.webhooks}>
+    <Section icon="warning" title={text.webhooks} all={to('settings/webhooks')}>
       <Loaded of={found}>
         {(endpoints) =>
           endpoints.length === 0 ? (

@@ -61,7 +61,7 @@ test('a time is chosen, a client found and the appointment booked by keyboard al
   await page.keyboard.type('john smi');
   await page.getByRole('listbox', { name: 'Client or case' }).getByRole('option').first().waitFor();
   await press(page, 'Enter');
-  const dialog = page.getByRole('dialog', { name: 'New appointment' });
+  const dialog = page.getByRole('dialog', { name: 'Book an appointment' });
   await dialog.getByText(`A confirmation goes to ${company.customers[0].email} by email.`).waitFor();
   await dialog.getByText('A reminder by email').waitFor();
   await press(page, 'Control+Enter');
@@ -192,7 +192,7 @@ test('a fault is at its field, and a colleague’s change of the same appointmen
   const id = await book(company, '2026-06-01 15:00', '2026-06-01 16:00');
   const page = await openConsole(company, '/diary');
   await appointment(page, id).click();
-  const dialog = page.getByRole('dialog', { name: 'Smith' });
+  const dialog = page.getByRole('dialog', { name: 'Appointment' });
   await dialog.getByLabel('End', { exact: true }).fill('2026-06-01T14:00');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Not saved.').waitFor();
@@ -250,12 +250,12 @@ test('a colleague’s booking appears, and a reader is offered nothing that writ
   const id = await book(company, '2026-06-01 12:00', '2026-06-01 13:00', { location: 'Office' });
   await passTimeUntil(page, appointment(page, id));
   assert.equal(await page.getByRole('dialog').count(), 0);
-  assert.equal(await page.getByRole('link', { name: 'New appointment' }).count(), 0);
+  assert.equal(await page.getByRole('link', { name: 'Book an appointment' }).count(), 0);
   await appointment(page, id).focus();
   await press(page, 'Space', 's');
   assert.equal(await page.getByRole('application').count(), 0);
   await press(page, 'Enter');
-  const dialog = page.getByRole('dialog', { name: 'Smith' });
+  const dialog = page.getByRole('dialog', { name: 'Appointment' });
   await dialog.getByLabel('Place').waitFor();
   assert.equal(await dialog.getByLabel('Place').isDisabled(), true);
   assert.deepEqual(await dialog.getByRole('button').allTextContents(), ['']);

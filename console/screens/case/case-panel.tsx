@@ -1,34 +1,45 @@
-import type { CaseOverview } from '@case-records/client';
+import type { Adviser, CaseOverview } from '@case-records/client';
 import { go, place, withQuery } from '../../navigation/place.ts';
-import { AppointmentPanel } from './appointment.tsx';
+import { AppointmentPanel } from '../diary/appointment.tsx';
+import { BookingPanel } from '../diary/booking.tsx';
+import { InvoicePanel } from '../invoices/invoice-panel.tsx';
+import { EventPanel } from '../settings/events.tsx';
 import { CaseDetailsPanel } from './case-details.tsx';
-import { ChangePanel } from './change.tsx';
 import { CustomerPanel } from './customer.tsx';
 import { EntryPanel } from './entry.tsx';
 import { InteractionPanel } from './interaction.tsx';
-import { InvoicePanel } from './invoice.tsx';
 import { InvoiceFormPanel } from './invoice-form.tsx';
 
 export type PanelProps = { overview: CaseOverview; onClose: () => void };
 
 /** The panel that the address names: `open=interaction/new`, `open=invoice/<id>/edit`, `open=change/<event>`. */
-export function CasePanel({ overview }: { overview: CaseOverview }) {
+export function CasePanel({ overview, advisers }: { overview: CaseOverview; advisers: readonly Adviser[] }) {
   const open = place.value.query.get('open');
   if (open === null) return null;
   const [kind = '', id = '', part = ''] = open.split('/');
-  const onClose = () => go(withQuery({ open: undefined }));
+  // Back leads to where the person was before the panel, and does not open it again.
+  const onClose = () => go(withQuery({ open: undefined, pay: undefined }), { replace: true });
   const common = { overview, onClose, key: open };
   const recordId = id === 'new' ? undefined : id;
   switch (kind) {
     case 'interaction':
       return <InteractionPanel {...common} id={recordId} />;
     case 'appointment':
-      return <AppointmentPanel {...common} id={recordId} />;
+      return recordId === undefined ? (
+        <BookingPanel
+          draft={`appointment/new/${overview.id}`}
+          caseId={overview.id}
+          adviser={advisers.find(({ id }) => id === overview.responsible_adviser_id)?.email}
+          onClose={onClose}
+        />
+      ) : (
+        <AppointmentPanel key={open} caseId={overview.id} id={recordId} onClose={onClose} />
+      );
     case 'invoice':
       return recordId === undefined || part === 'edit' ? (
         <InvoiceFormPanel {...common} id={recordId} />
       ) : (
-        <InvoicePanel {...common} id={recordId} />
+        <InvoicePanel key={open} caseId={overview.id} invoiceId={recordId} onClose={onClose} />
       );
     case 'entry':
       return <EntryPanel {...common} id={recordId} />;
@@ -37,7 +48,7 @@ export function CasePanel({ overview }: { overview: CaseOverview }) {
     case 'customer':
       return <CustomerPanel {...common} id={recordId} />;
     case 'change':
-      return <ChangePanel onClose={onClose} eventId={id} key={open} />;
+      return <EventPanel key={open} eventId={id} onClose={onClose} />;
     default:
       return null;
   }

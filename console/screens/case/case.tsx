@@ -1,4 +1,4 @@
-import type { CaseOverview } from '@case-records/client';
+import type { Adviser, CaseOverview } from '@case-records/client';
 import { Button } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { isZero } from '../../components/money.ts';
@@ -6,11 +6,13 @@ import { Loaded } from '../../components/states.tsx';
 import { Badge, DateTime, Money } from '../../components/values.tsx';
 import { useKeys } from '../../navigation/keys.ts';
 import { go, place, withQuery } from '../../navigation/place.ts';
+import { useAdvisers } from '../../service/company-data.ts';
 import { ofCase } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { may } from '../../service/session.ts';
 import { texts } from '../../texts.ts';
 import { text as casesText } from '../cases/texts.ts';
+import { adviserName } from '../diary/diary-data.ts';
 import { personName } from '../person-name.ts';
 import { AddressBook } from './address-book.tsx';
 import { CasePanel } from './case-panel.tsx';
@@ -31,6 +33,7 @@ export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Recor
     async (signal, service) => (await service.readCase({ caseId, signal })).data as CaseOverview,
     ofCase(caseId),
   );
+  const advisers = useAdvisers();
   const additions = ADDITIONS.filter(({ scope }) => may(scope));
   useKeys(additions.map(({ key, label, open }) => ({ keys: key, label, run: () => go(withQuery({ open })) })));
   const showsPeople = place.value.query.get('show') === 'people';
@@ -40,7 +43,7 @@ export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Recor
   return (
     <>
       <Loaded of={found} lines={6}>
-        {(shown) => <CaseHeader overview={shown} />}
+        {(shown) => <CaseHeader overview={shown} advisers={advisers} />}
       </Loaded>
       {additions.length > 0 && (
         <fieldset class="actions" aria-label={text.add}>
@@ -61,14 +64,14 @@ export function CaseScreen({ params: { caseId = '' } }: { params: Readonly<Recor
           </a>
         )}
       </nav>
-      {showsPeople ? <AddressBook caseId={caseId} /> : <Timeline caseId={caseId} />}
-      {overview && <CasePanel overview={overview} />}
+      {showsPeople ? <AddressBook caseId={caseId} /> : <Timeline caseId={caseId} advisers={advisers} />}
+      {overview && <CasePanel overview={overview} advisers={advisers} />}
     </>
   );
 }
 
 /** What somebody who answers the phone must see first. */
-function CaseHeader({ overview }: { overview: CaseOverview }) {
+function CaseHeader({ overview, advisers }: { overview: CaseOverview; advisers: readonly Adviser[] }) {
   const { reference, state, kind, customers, next_appointment, balance, opened_at, closed_at } = overview;
   const mayWrite = may('cases:write', 'manage');
   return (
@@ -108,7 +111,11 @@ function CaseHeader({ overview }: { overview: CaseOverview }) {
                 <a class="big" href={withQuery({ open: `appointment/${next_appointment.id}` })}>
                   <DateTime at={next_appointment.start_time} />
                 </a>
-                <small>{[next_appointment.location, next_appointment.adviser_email].filter(Boolean).join(' · ')}</small>
+                <small>
+                  {[next_appointment.location, adviserName(next_appointment.adviser_email, advisers)]
+                    .filter(Boolean)
+                    .join(' · ')}
+                </small>
               </p>
             ) : (
               <p class="quiet">{text.noAppointment}</p>

@@ -1,4 +1,4 @@
-import type { TimelineEntry, TimelineKind } from '@case-records/client';
+import type { Adviser, TimelineEntry, TimelineKind } from '@case-records/client';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
@@ -9,8 +9,10 @@ import { place, to, withQuery } from '../../navigation/place.ts';
 import { ofCase } from '../../service/following.ts';
 import { useEntries } from '../../service/loading.ts';
 import { may, type Scope } from '../../service/session.ts';
+import { adviserName } from '../diary/diary-data.ts';
+import { statusTone } from '../invoices/status.ts';
+import { text as invoiceText } from '../invoices/texts.ts';
 import { actorName, changeName } from './change-names.ts';
-import { invoiceTone } from './invoice-status.ts';
 import { text } from './texts.ts';
 
 const PAGE_SIZE = 50;
@@ -24,7 +26,7 @@ const KINDS: readonly { kind: TimelineKind; scope: Scope }[] = [
 ];
 
 /** Everything of a case in one order, latest first. The kinds are part of the address. */
-export function Timeline({ caseId }: { caseId: string }) {
+export function Timeline({ caseId, advisers }: { caseId: string; advisers: readonly Adviser[] }) {
   const chosen = (place.value.query.get('kinds') ?? '').split(',').filter(Boolean);
   const kinds = chosen.join(',');
   const entries = useEntries(
@@ -58,7 +60,7 @@ export function Timeline({ caseId }: { caseId: string }) {
             <EmptyState title={chosen.length > 0 ? text.nothingOfKind : text.nothing} />
           ) : (
             <>
-              <Lines caseId={caseId} kinds={kinds} entries={shown} />
+              <Lines {...{ caseId, kinds, advisers }} entries={shown} />
               <Pager of={entries} />
             </>
           )
@@ -68,18 +70,25 @@ export function Timeline({ caseId }: { caseId: string }) {
   );
 }
 
+type LinesProps = {
+  caseId: string;
+  kinds: string;
+  advisers: readonly Adviser[];
+  entries: readonly TimelineEntry[];
+};
+
 /** Hundreds of lines must not be compared each time that a panel opens, so they depend on nothing but their entries. */
-function Lines({ caseId, kinds, entries }: { caseId: string; kinds: string; entries: readonly TimelineEntry[] }) {
+function Lines({ caseId, kinds, advisers, entries }: LinesProps) {
   return useMemo(() => {
     const link: Link = (open) => to(`cases/${caseId}`, { kinds, open });
     return (
       <ol class="timeline">
         {entries.map((entry) => (
-          <Entry key={`${entry.kind}-${idOf(entry)}`} entry={entry} link={link} />
+          <Entry key={`${entry.kind}-${idOf(entry)}`} entry={entry} link={link} advisers={advisers} />
         ))}
       </ol>
     );
-  }, [caseId, kinds, entries]);
+  }, [caseId, kinds, entries, advisers]);
 }
 
 /** Returns the address that opens a record in its panel. */
@@ -117,7 +126,9 @@ const Line = ({ icon, at, title, href, isQuiet, children }: LineProps) => (
 
 const MESSAGES = ['email_confirmation', 'email_notification', 'sms_confirmation', 'sms_notification'] as const;
 
-function Entry({ entry, link }: { entry: TimelineEntry; link: Link }) {
+type EntryProps = { entry: TimelineEntry; link: Link; advisers: readonly Adviser[] };
+
+function Entry({ entry, link, advisers }: EntryProps) {
   const { at, interaction, appointment, invoice, payment, change } = entry;
   if (interaction) {
     const { id, type, formatted_type, notes, sender, recipient } = interaction;
@@ -148,7 +159,7 @@ function Entry({ entry, link }: { entry: TimelineEntry; link: Link }) {
           })}
         </p>
         {notes && <p class="notes">{notes}</p>}
-        <small>{[location, `${text.with} ${adviser_email}`].filter(Boolean).join(' · ')}</small>
+        <small>{[location, `${text.with} ${adviserName(adviser_email, advisers)}`].filter(Boolean).join(' · ')}</small>
       </Line>
     );
   }
@@ -157,7 +168,7 @@ function Entry({ entry, link }: { entry: TimelineEntry; link: Link }) {
     return (
       <Line icon="invoice" at={at} title={text.invoice(invoice_number)} href={link(`invoice/${id}`)}>
         <p class="badges">
-          <Money amount={total} /> <Badge tone={invoiceTone(status)}>{status}</Badge>{' '}
+          <Money amount={total} /> <Badge tone={statusTone(status, date_due)}>{invoiceText.statuses[status]}</Badge>{' '}
           <small>
             {text.due} <DateTime at={date_due} show="date" />
           </small>

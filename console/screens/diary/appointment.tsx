@@ -1,15 +1,17 @@
 import limits from 'openapi:UpdateAppointmentBody';
-import type { Adviser, Appointment, Meeting, Message } from '@case-records/client';
+import type { Adviser, Appointment, Customer, Meeting, Message } from '@case-records/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Panel } from '../../components/dialog.tsx';
 import { Field, Form, SelectField } from '../../components/form.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { useNow } from '../../components/now.ts';
 import { ErrorState, Loaded } from '../../components/states.tsx';
 import { toast } from '../../components/toast.tsx';
 import { Badge, DateTime, type Tone } from '../../components/values.tsx';
 import { to } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
+import { useAdvisers } from '../../service/company-data.ts';
 import { readDraft } from '../../service/drafts.ts';
 import { announce, ofCase } from '../../service/following.ts';
 import { type Careful, useForm, type Values } from '../../service/form.ts';
@@ -17,7 +19,7 @@ import { useLoaded } from '../../service/loading.ts';
 import { company, may } from '../../service/session.ts';
 import { instantsOf, type Span } from './axis.ts';
 import { useCase } from './case-field.tsx';
-import { adviserName, NO_SHOW, sameAddress, spanText, stateOf } from './diary-data.ts';
+import { adviserName, NO_SHOW, sameAddress, spanText, stateOf, useLeadDays } from './diary-data.ts';
 import {
   confirmOf,
   emailOptions,
@@ -37,15 +39,13 @@ type Key = { caseId: string; appointmentID: string };
 type PanelProps = {
   caseId: string;
   id: string;
-  /** The times to which it was moved, which are not saved yet. */
-  moved: Span | undefined;
-  advisers: readonly Adviser[];
-  leadDays: number | undefined;
-  now: number;
   onClose: () => void;
-  onSaved: (id: string) => void;
-  /** Undefined: it is not among those that are shown. */
-  onMove: (() => void) | undefined;
+  /** Without it the panel closes. */
+  onSaved?: (id: string) => void;
+  /** The times to which it was moved, which are not saved yet. */
+  moved?: Span | undefined;
+  /** Lets the person move it with the arrow keys, where it is shown among others. */
+  onMove?: (() => void) | undefined;
 };
 
 type Found = Current & { messages: Message[]; meeting: Meeting };
@@ -54,6 +54,7 @@ type Current = { appointment: Appointment; etag: string | undefined; span: Span 
 /** An appointment: its outcome, its form, its video meeting and what its client was sent. */
 export function AppointmentPanel(props: PanelProps) {
   const { caseId, id, onClose } = props;
+  const shared = { advisers: useAdvisers(), leadDays: useLeadDays(), now: useNow() };
   const key = { caseId, appointmentID: id };
   const found = useLoaded(
     `diary/${id}`,
@@ -67,11 +68,10 @@ export function AppointmentPanel(props: PanelProps) {
     },
     ofCase(caseId),
   );
-  const known = useCase(may('cases:read', 'manage') ? caseId : '');
   return (
-    <Panel title={known.data?.reference ?? text.appointment} onClose={onClose}>
+    <Panel title={text.appointment} onClose={onClose}>
       <Loaded of={found} lines={8}>
-        {(record) => <Details {...props} record={record} reload={found.reload} />}
+        {(record) => <Details {...props} {...shared} record={record} reload={found.reload} />}
       </Loaded>
     </Panel>
   );
@@ -91,7 +91,8 @@ async function endOf({ id, start_time, end_time }: Appointment): Promise<number>
   return Date.parse(data.find((one) => one.id === id)?.end_time_utc ?? '') || first;
 }
 
-type DetailsProps = PanelProps & { record: Found; reload: () => void };
+type Shared = { advisers: readonly Adviser[]; leadDays: number | undefined; now: number };
+type DetailsProps = PanelProps & Shared & { record: Found; reload: () => void };
 
 function Details(props: DetailsProps) {
   const { caseId, id, record, moved, advisers, now, reload, onClose } = props;
@@ -99,6 +100,7 @@ function Details(props: DetailsProps) {
   const state = stateOf(appointment);
   // While it is being moved, the move is what the panel is about.
   const mayAct = may('appointments:write') && !moved;
+  const known = useCase(may('cases:read', 'manage') ? caseId : '');
   const key = { caseId, appointmentID: id };
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -145,10 +147,10 @@ function Details(props: DetailsProps) {
         </p>
         <p>
           {adviserName(appointment.adviser_email, advisers)}
-          {may('cases:read', 'manage') && (
+          {known.data && (
             <>
               {' · '}
-              <a href={to(`cases/${caseId}`)}>{text.case}</a>
+              <a href={to(`cases/${caseId}`)}>{known.data.reference ?? text.case}</a>
             </>
           )}
         </p>
@@ -188,7 +190,13 @@ function Details(props: DetailsProps) {
         {mayAct &&
           (state === 'cancelled' ? <small>{text.undoing}</small> : <Notices title={text.ending} notices={ending} />)}
       </div>
-      <EditForm key={shown.current.etag} {...props} record={shown.current} draft={draft} />
+      <EditForm
+        key={shown.current.etag}
+        {...props}
+        record={shown.current}
+        draft={draft}
+        customers={known.data?.customers ?? []}
+      />
       {mayAct && <MeetingActions record={record} now={now} end={span.end} advisers={advisers} act={act} />}
       {!moved && <Sent messages={messages} />}
     </>
@@ -197,7 +205,7 @@ function Details(props: DetailsProps) {
 
 const TONES: { [state: string]: Tone } = { attended: 'good', cancelled: 'neutral', [NO_SHOW]: 'warning' };
 
-const knownOf = ({ messages }: Found, { now, leadDays }: PanelProps) => ({
+const knownOf = ({ messages }: Found, { now, leadDays }: Shared) => ({
   ...{ messages, now, leadDays },
   timeZone: company.value.timeZone,
 });
@@ -216,10 +224,11 @@ const valuesOf = ({ appointment, span }: Current): Values => ({
 
 const isRequested = (state: string | null): boolean => state !== null && state !== 'cancelled';
 
-function EditForm(props: PanelProps & { record: Found; draft: string }) {
-  const { caseId, id, record, draft, moved, onClose, onSaved } = props;
+type EditProps = PanelProps & Shared & { record: Found; draft: string; customers: readonly Customer[] };
+
+function EditForm(props: EditProps) {
+  const { caseId, id, record, draft, customers, moved, onClose, onSaved } = props;
   const element = useRef<HTMLDivElement>(null);
-  const known = useCase(may('cases:read', 'manage') ? caseId : '');
   /** What is stored, as far as this form knows. Only what differs from it is sent. */
   const stored = useRef(valuesOf(record));
   const key = { caseId, appointmentID: id };
@@ -237,7 +246,8 @@ function EditForm(props: PanelProps & { record: Found; draft: string }) {
       await service.updateCaseAppointment({ ...key, body: changesOf(values, stored.current), ...careful });
       announce({ record: 'appointment', caseId });
       toast(text.saved);
-      onSaved(id);
+      if (onSaved) onSaved(id);
+      else onClose();
     },
   });
   useEffect(() => {
@@ -246,7 +256,6 @@ function EditForm(props: PanelProps & { record: Found; draft: string }) {
   const values = form.values.value;
   const isCancelled = record.appointment.cancelled === 1;
   const own = String(values.email_recipient ?? '');
-  const customers = known.data?.customers ?? [];
   const emails = emailOptions(customers);
   const isListed = own === '' || emails.some(({ value }) => sameAddress(value, own));
   return (

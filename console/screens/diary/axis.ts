@@ -9,7 +9,9 @@ export const ROW_MS = ROW_MINUTES * MINUTE_MS;
 const ROWS_PER_DAY = (24 * 60) / ROW_MINUTES;
 
 const isoOf = (at: number): string => new Date(at).toISOString();
-const asUtc = (wall: string): number => Date.parse(`${wall}:00Z`);
+const WALL = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
+// A field for a time may be empty, or have a year of five digits. Date.parse makes a time of ':00Z'.
+const asUtc = (wall: string): number => (WALL.test(wall) ? Date.parse(`${wall}:00Z`) : Number.NaN);
 
 /** The wall time of an instant: `2026-06-01T09:30`. */
 export const wallOf = (at: number, timeZone: string): string => wallTime(isoOf(at), timeZone);
@@ -21,6 +23,7 @@ const offsetAt = (at: number, timeZone: string): number =>
 /** Returns the instants of a wall time: none if the clocks skip it, two if they repeat it. */
 export function instantsOf(wall: string, timeZone: string): number[] {
   const local = asUtc(wall);
+  if (Number.isNaN(local)) return [];
   const found = [-DAY_MS, DAY_MS].map((shift) => local - offsetAt(local + shift, timeZone));
   return [...new Set(found)].filter((at) => wallOf(at, timeZone) === wall).sort((a, b) => a - b);
 }
@@ -28,6 +31,7 @@ export function instantsOf(wall: string, timeZone: string): number[] {
 /** As the service reads it: a skipped time moves forward by the length of the gap, a repeated one is the first. */
 export function instantOf(wall: string, timeZone: string): number {
   const local = asUtc(wall);
+  if (Number.isNaN(local)) return Number.NaN;
   return instantsOf(wall, timeZone)[0] ?? local - offsetAt(local - DAY_MS, timeZone);
 }
 
@@ -153,7 +157,3 @@ export function weekOf(day: string): string[] {
   const weekday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
   return Array.from({ length: 7 }, (_, i) => addDays(day, i - weekday));
 }
-
-/** Whether the text is a day of the calendar that can be shown. */
-export const isDay = (text: string | null): text is string =>
-  text !== null && /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && addDays(text, 0) === text;

@@ -1,17 +1,19 @@
 import limits from 'openapi:CreateAppointmentBody';
-import { type Adviser, type Appointment, CaseRecordsError, type Message } from '@case-records/client';
+import { type Appointment, CaseRecordsError, type Message } from '@case-records/client';
 import { useEffect } from 'preact/hooks';
 import { Panel } from '../../components/dialog.tsx';
 import { CheckField, Field, Form, SelectField } from '../../components/form.tsx';
+import { useNow } from '../../components/now.ts';
 import { toast } from '../../components/toast.tsx';
 import { service } from '../../service/client.ts';
+import { useAdvisers } from '../../service/company-data.ts';
 import { announce } from '../../service/following.ts';
 import { useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { company } from '../../service/session.ts';
 import type { Span } from './axis.ts';
 import { CaseField, useCase } from './case-field.tsx';
-import { adviserName, instantText } from './diary-data.ts';
+import { adviserName, instantText, useLeadDays } from './diary-data.ts';
 import {
   confirmOf,
   emailOptions,
@@ -30,18 +32,19 @@ import { text } from './texts.ts';
 type BookingProps = {
   /** Names what was typed. */
   draft: string;
-  span: Span;
-  adviser: string;
+  /** Undefined: no time was chosen, and none is guessed. */
+  span?: Span | undefined;
+  /** The email of the adviser who is chosen unless the person chooses another. */
+  adviser: string | undefined;
   caseId: string;
   /** The appointment in whose place this one is booked: another adviser has it then. */
-  replaced: { caseId: string; id: string } | undefined;
-  advisers: readonly Adviser[];
-  leadDays: number | undefined;
-  now: number;
+  replaced?: { caseId: string; id: string } | undefined;
   onClose: () => void;
-  onSaved: (id: string) => void;
+  /** Without it the panel closes. */
+  onSaved?: (id: string) => void;
 };
 
+/** Books an appointment. */
 export function BookingPanel(props: BookingProps) {
   const { replaced, onClose } = props;
   const before = useLoaded(replaced && `diary/replaced/${replaced.id}`, async (signal) => {
@@ -65,20 +68,20 @@ function Booking({
   caseId,
   replaced,
   before,
-  advisers,
-  leadDays,
-  now,
   onClose,
   onSaved,
 }: BookingProps & { before: Before | undefined }) {
+  const [advisers, leadDays, now] = [useAdvisers(), useLeadDays(), useNow()];
   const active = advisers.filter((one) => one.active);
+  // The advisers may be loaded after the form has begun.
+  const usual = adviser || (active.length === 1 ? (active[0]?.email ?? '') : '');
   const stored = before?.data;
   const form = useForm({
     draft,
     initial: {
       case: replaced?.caseId ?? caseId,
       recipientsOf: replaced?.caseId ?? '',
-      adviser_email: adviser || (active.length === 1 ? (active[0]?.email ?? '') : ''),
+      adviser_email: '',
       ...timeValues(span),
       email_recipient: stored?.email_recipient ?? '',
       sms_recipient: stored?.sms_recipient ?? '',
@@ -93,11 +96,16 @@ function Booking({
     send: async (values, careful) => {
       const chosenCase = String(values.case);
       if (!chosenCase) throw caseMissing();
-      const { data } = await service.createCaseAppointment({ caseId: chosenCase, body: toBody(values), ...careful });
+      const { data } = await service.createCaseAppointment({
+        caseId: chosenCase,
+        body: toBody(values, usual),
+        ...careful,
+      });
       toast(text.booked);
       if (replaced) await removeReplaced(replaced, before?.etag);
       announce({ record: 'appointment', caseId: chosenCase });
-      onSaved(data.id);
+      if (onSaved) onSaved(data.id);
+      else onClose();
     },
   });
   const values = form.values.value;
@@ -119,7 +127,7 @@ function Booking({
 
   const known = { messages: [], now, timeZone: company.value.timeZone, leadDays };
   const adviserOptions = active.map(({ email, name }) => ({ value: email, label: name }));
-  const hasVideo = active.some((one) => one.email === values.adviser_email && one.video_provider);
+  const hasVideo = active.some((one) => one.email === (values.adviser_email || usual) && one.video_provider);
   return (
     <Form form={withDuration(form)} limits={limits} onCancel={onClose} submitLabel={text.bookingButton}>
       {stored && (
@@ -129,7 +137,7 @@ function Booking({
       )}
       <CaseField found={found} />
       <div class="wide">
-        <SelectField name="adviser_email" options={adviserOptions} />
+        <SelectField name="adviser_email" autoFocus defaultValue={usual} options={adviserOptions} />
       </div>
       <TimeFields />
       <SelectField
@@ -174,10 +182,10 @@ const caseMissing = () =>
     faults: [{ field: 'case', code: 'required', message: text.caseMissing }],
   });
 
-function toBody(values: Values) {
+function toBody(values: Values, usualAdviser: string) {
   const value = (name: string) => String(values[name] ?? '').trim() || null;
   return {
-    adviser_email: value('adviser_email') ?? '',
+    adviser_email: value('adviser_email') ?? usualAdviser,
     start_time: requestTime(values, 'start'),
     end_time: requestTime(values, 'end'),
     email_recipient: value('email_recipient'),

@@ -51,8 +51,8 @@ function ChosenCase({ caseId, found, onChange }: ChosenCaseProps) {
       <span>{text.case}</span>
       <p>
         <a href={to(`cases/${caseId}`)}>{found.data?.reference ?? (found.error ? text.caseFailed : texts.loading)}</a>
-        <Button kind="quiet" label={text.caseChange} onClick={onChange}>
-          {texts.edit}
+        <Button kind="quiet" onClick={onChange}>
+          {text.caseChange}
         </Button>
       </p>
     </div>

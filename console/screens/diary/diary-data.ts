@@ -3,7 +3,7 @@ import { addDays, formatDate, formatTime, isOtherZone, zoneAbbreviation } from '
 import { service } from '../../service/client.ts';
 import { ofRecords } from '../../service/following.ts';
 import { type Loaded, useLoaded } from '../../service/loading.ts';
-import { company } from '../../service/session.ts';
+import { company, may } from '../../service/session.ts';
 import { dayAt, instantOf, instantsOf, type Span, wallOf } from './axis.ts';
 import type { ChosenSpan } from './chosen.ts';
 
@@ -48,6 +48,13 @@ export function useAppointments(days: readonly string[], adviser: string | undef
     ofRecords('appointment', 'case'),
   );
 }
+
+/** How many days before an appointment its reminders go out, if the role may know it. */
+export const useLeadDays = (): number | undefined =>
+  useLoaded(
+    may('manage') ? 'reminder-lead-days' : undefined,
+    async (signal) => (await service.getCompany({ signal })).data.reminder_lead_days,
+  ).data;
 
 const toEntry = (found: CompanyAppointment): Entry => ({
   ...found,

@@ -2,24 +2,22 @@ import type { Adviser } from '@case-records/client';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { useNow } from '../../components/now.ts';
 import { ErrorState } from '../../components/states.tsx';
-import { addDays, formatDate } from '../../components/time.ts';
+import { addDays, formatDate, isDay } from '../../components/time.ts';
 import { useKeys } from '../../navigation/keys.ts';
 import { go, place, withQuery } from '../../navigation/place.ts';
-import { service } from '../../service/client.ts';
 import { useAdvisers } from '../../service/company-data.ts';
-import { useLoaded } from '../../service/loading.ts';
 import { company, may, signedIn } from '../../service/session.ts';
 import { AppointmentPanel } from './appointment.tsx';
-import { type Axis, axisOf, type Day, dayAt, instantOf, isDay, ROW_MS, type Span, weekOf } from './axis.ts';
+import { type Axis, axisOf, type Day, dayAt, instantOf, ROW_MS, type Span, weekOf } from './axis.ts';
 import { BookingPanel } from './booking.tsx';
 import { adviserName, type Chosen, type Entry, sameAddress, useAppointments } from './diary-data.ts';
 import { type Column, Grid } from './grid.tsx';
 import { text } from './texts.ts';
 
 const ALL = 'all';
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+const HOUR_MS = 60 * 60_000;
 const DAYS = { day: 1, week: 7 } as const;
 type View = keyof typeof DAYS;
 
@@ -32,10 +30,6 @@ export function DiaryScreen() {
   const { timeZone } = company.value;
   const { query } = place.value;
   const advisers = useAdvisers();
-  const leadDays = useLoaded(
-    may('manage') ? 'diary/lead-days' : undefined,
-    async (signal) => (await service.getCompany({ signal })).data.reminder_lead_days,
-  ).data;
   const today = dayAt(now, timeZone);
   const asked = query.get('date');
   const date = isDay(asked) ? asked : today;
@@ -124,15 +118,10 @@ export function DiaryScreen() {
       : []),
   ]);
 
-  // While the form is open its times stay, whatever the time is.
-  const usual = useMemo(
-    () => (days.includes(today) ? nextHour(now) : hourAt(instantOf(`${days[0]}T09:00`, timeZone))),
-    [opened, days.join()],
-  );
   const [openCase = '', openId = ''] = opened?.split('/') ?? [];
   const shownEntry = entries.find(({ id }) => id === openId);
   const [replacedCase, replacedId] = query.get('replaces')?.split('/') ?? [];
-  const panel = { advisers, leadDays, now, onClose: close, onSaved: saved };
+  const panel = { onClose: close, onSaved: saved };
   return (
     <>
       <header class="screen-header">
@@ -222,8 +211,8 @@ export function DiaryScreen() {
         <BookingPanel
           {...panel}
           draft={`diary/new/${ADDRESS.map((name) => query.get(name) ?? '').join('/')}`}
-          span={spanIn(query) ?? usual}
-          adviser={query.get('for') ?? adviser ?? own ?? ''}
+          span={spanIn(query)}
+          adviser={query.get('for') ?? adviser ?? own}
           caseId={query.get('case') ?? ''}
           replaced={replacedCase && replacedId ? { caseId: replacedCase, id: replacedId } : undefined}
         />
@@ -248,26 +237,13 @@ export function DiaryScreen() {
   );
 }
 
-/** The present, to the minute. */
-function useNow(): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
-}
-
-const hourAt = (start: number): Span => ({ start, end: start + HOUR_MS });
-const nextHour = (now: number): Span => hourAt(Math.ceil(now / HOUR_MS) * HOUR_MS);
-
 /** `after`: the appointments as they were shown before the change, in which it is not, or not in its place. */
 type FocusOn = { id: string; after: unknown };
 
 function spanIn(query: URLSearchParams): Span | undefined {
-  const start = Date.parse(query.get('from') ?? '');
-  const end = Date.parse(query.get('to') ?? '');
-  return end > start ? { start, end } : undefined;
+  const [start = 0, end = 0] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
+  const isShown = end > start && [start, end].every((at) => isDay(new Date(at).toISOString().slice(0, 10)));
+  return isShown ? { start, end } : undefined;
 }
 
 // Days of the calendar are formatted at noon of UTC, whatever the zone is.

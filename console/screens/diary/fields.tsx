@@ -14,9 +14,10 @@ const EDGES = ['start', 'end'] as const;
 type Edge = (typeof EDGES)[number];
 
 /** The values of the times. A wall time that the clocks repeat needs a word on which of the two it is. */
-export const timeValues = (span: Span): Values =>
+export const timeValues = (span: Span | undefined): Values =>
   Object.fromEntries(
-    EDGES.flatMap((edge) => {
+    EDGES.flatMap((edge): [string, string | boolean][] => {
+      if (!span) return [[`${edge}_time`, '']];
       const wall = wallOf(span[edge], company.value.timeZone);
       const isSecond = (instantsOf(wall, company.value.timeZone)[1] ?? Infinity) <= span[edge];
       return [
@@ -28,7 +29,6 @@ export const timeValues = (span: Span): Values =>
 
 export function instantOfValue(values: Values, edge: Edge): number {
   const wall = String(values[`${edge}_time`] ?? '');
-  if (!wall) return Number.NaN;
   const [, second] = instantsOf(wall, company.value.timeZone);
   return values[`${edge}_second`] && second !== undefined ? second : instantOf(wall, company.value.timeZone);
 }
@@ -39,6 +39,8 @@ export function requestTime(values: Values, edge: Edge): string {
   return Number.isNaN(at) ? '' : new Date(at).toISOString();
 }
 
+const DEFAULT_MS = 60 * 60_000;
+
 /** A form whose end moves along with the start. */
 export function withDuration(form: Form): Form {
   const set: Form['set'] = (name, value) => {
@@ -47,7 +49,8 @@ export function withDuration(form: Form): Form {
     if (!name.startsWith('start_')) return;
     const values = form.values.value;
     const start = instantOfValue(values, 'start');
-    const end = start + instantOfValue(before, 'end') - instantOfValue(before, 'start');
+    const endBefore = instantOfValue(before, 'end');
+    const end = Number.isNaN(endBefore) ? start + DEFAULT_MS : start + endBefore - instantOfValue(before, 'start');
     if (end > start) form.replace({ ...values, ...pick(timeValues({ start, end }), 'end_time', 'end_second') });
   };
   return { ...form, set };
@@ -70,8 +73,9 @@ function TimeField({ edge }: { edge: Edge }) {
   const values = form.values.value;
   const { timeZone } = company.value;
   const wall = String(values[`${edge}_time`] ?? '');
-  const found = wall ? instantsOf(wall, timeZone) : [];
-  const gap = wall && found.length === 0 ? text.gap(timeText(instantOf(wall, timeZone))) : undefined;
+  const found = instantsOf(wall, timeZone);
+  const after = instantOf(wall, timeZone);
+  const gap = found.length === 0 && !Number.isNaN(after) ? text.gap(timeText(after)) : undefined;
   return (
     <div>
       <Field name={`${edge}_time`} kind="time" isRequired {...(gap && { hint: gap })} />

@@ -119,7 +119,7 @@ const HOUR_MS = 60 * 60_000;
 function reminderDue(start: number, { now, timeZone, leadDays }: Known): number | undefined | 'never' {
   const hourBefore = start - HOUR_MS;
   if (hourBefore < now) return 'never';
-  if (leadDays === undefined) return undefined;
+  if (leadDays === undefined || Number.isNaN(start)) return undefined;
   const wall = wallOf(start, timeZone);
   const due = instantOf(`${addDays(wall.slice(0, 10), -leadDays)}${wall.slice(10)}`, timeZone);
   return due >= now && due < start ? due : hourBefore;

@@ -5,7 +5,7 @@ const CHANNEL = { email: 'email', sms: 'SMS' };
 /** The texts of the diary. */
 export const text = {
   title: 'Diary',
-  book: 'New appointment',
+  book: 'Book an appointment',
   day: 'Day',
   week: 'Week',
   view: 'View',
@@ -87,10 +87,6 @@ export const text = {
   messageStates: { scheduled: 'Planned', sent: 'Sent', failed: 'Failed', cancelled: 'Withdrawn', skipped: 'Skipped' },
   messageKinds: { confirmation: 'Confirmation', reminder: 'Reminder', cancellation: 'Cancellation' },
   byChannel: { email: 'by email', sms: 'by SMS' },
-  duration: (minutes: number) =>
-    [minutes >= 60 && `${Math.floor(minutes / 60)} h`, minutes % 60 > 0 && `${minutes % 60} min`]
-      .filter(Boolean)
-      .join(' '),
 };
 
 /** Says what a change will send. */

@@ -1,4 +1,4 @@
-import { addDays } from '../../components/time.ts';
+import { addDays, isDay } from '../../components/time.ts';
 import { place } from '../../navigation/place.ts';
 import { SERVICE_URL } from '../../service/client.ts';
 import { text } from './texts.ts';
@@ -18,12 +18,10 @@ export type FilterName = keyof typeof FILTERS;
 export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
 export const DEFAULT_FILTER: FilterName = 'open';
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
 /** Returns the filters that the address names. What it says wrongly is ignored. */
 export function readFilters() {
   const { query } = place.value;
-  const day = (name: string) => DAY.exec(query.get(name) ?? '')?.[0];
+  const day = (name: string) => [query.get(name)].find(isDay);
   const [from, to] = [day('from'), day('to')];
   const shown = FILTER_NAMES.find((name) => name === query.get('show')) ?? DEFAULT_FILTER;
   const due = {

@@ -19,7 +19,7 @@ const PAGE_SIZE = 50;
 /** The service answers with an empty page after it has looked at 1,000 invoices that the filters exclude. */
 const MAX_EMPTY_PAGES = 20;
 /** Other parts of the address belong to the list that is left. */
-const FIRST_PAGE = { cursor: undefined, open: undefined };
+const FIRST_PAGE = { cursor: undefined, open: undefined, pay: undefined };
 
 /** The invoices of the company, what is owed first. */
 export function InvoicesScreen() {
@@ -101,7 +101,7 @@ export function InvoicesScreen() {
 function OpenPanel() {
   const [caseId, invoiceId] = place.value.query.get('open')?.split('/') ?? [];
   if (!caseId || !invoiceId) return null;
-  const onClose = () => go(withQuery({ open: undefined }), { replace: true });
+  const onClose = () => go(withQuery({ open: undefined, pay: undefined }), { replace: true });
   return <InvoicePanel key={invoiceId} caseId={caseId} invoiceId={invoiceId} onClose={onClose} />;
 }
 
@@ -154,7 +154,8 @@ function DueRange({ from, until }: { from: string | undefined; until: string | u
   );
 }
 
-const panelAddress = ({ id, case: { id: caseId } }: CompanyInvoice): string => withQuery({ open: `${caseId}/${id}` });
+const panelAddress = ({ id, case: { id: caseId } }: CompanyInvoice, pay?: '1'): string =>
+  withQuery({ open: `${caseId}/${id}`, pay });
 
 function columns(): Column<CompanyInvoice>[] {
   const all: Column<CompanyInvoice>[] = [
@@ -215,7 +216,7 @@ function columns(): Column<CompanyInvoice>[] {
       title: text.next,
       cell: (invoice) =>
         canBePaid(invoice.status) ? (
-          <a class="row-action" href={panelAddress(invoice)}>
+          <a class="row-action" href={panelAddress(invoice, '1')}>
             {text.pay}
             <span class="visually-hidden"> {invoice.invoice_number}</span>
           </a>

@@ -27,7 +27,7 @@ export const text = {
     sms: { confirmation: 'Confirmation by SMS', reminder: 'Reminder by SMS', cancellation: 'Cancellation by SMS' },
   },
   none: {
-    failed: 'Every message has gone out.',
+    failed: 'No message has failed.',
     other: 'There are no such messages.',
   },
   showAll: 'Show all messages',

@@ -65,20 +65,21 @@ export function EventLog() {
           }
         </Loaded>
       </section>
-      {open && <EventPanel key={open} eventId={open} />}
+      {open && <EventPanel key={open} eventId={open} onClose={close} />}
     </>
   );
 }
 
 const close = () => go(withQuery({ open: undefined }), { replace: true });
 
-function EventPanel({ eventId }: { eventId: string }) {
+/** One change: who made it, and every field before and after. */
+export function EventPanel({ eventId, onClose }: { eventId: string; onClose: () => void }) {
   const found = useLoaded(
     `settings/event/${eventId}`,
     async (signal, service) => (await service.getEvent({ eventId, signal })).data as AuditEvent,
   );
   return (
-    <Panel title={text.events.change} onClose={close}>
+    <Panel title={text.events.change} onClose={onClose}>
       <Loaded of={found}>{(event) => <Details event={event} />}</Loaded>
     </Panel>
   );

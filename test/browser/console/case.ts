@@ -82,31 +82,44 @@ test('an invoice is written with exact sums, paid in two parts, and what is refu
   assert.match(text, /"total"\s*:\s*120\.01\b/);
   await dialog.getByRole('button', { name: 'Record a payment' }).click();
   await dialog.getByLabel('Amount').fill('500');
-  await dialog.getByRole('button', { name: 'Record', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Record the payment' }).click();
   await dialog.locator('[name=amount][aria-invalid=true]').waitFor();
   await dialog.getByLabel('Amount').fill('100.01');
-  await dialog.getByRole('button', { name: 'Record', exact: true }).click();
-  await dialog.getByText('Part Paid').waitFor();
-  await page.getByText('The payment is recorded.').waitFor();
+  await dialog.getByRole('button', { name: 'Record the payment' }).click();
+  await page.getByText('100.01 recorded for A-1.').waitFor();
+  await page.getByRole('link', { name: 'Invoice A-1' }).click();
+  await dialog.getByText('Part paid').waitFor();
   await dialog.getByRole('button', { name: 'Record a payment' }).click();
   assert.equal(await dialog.getByLabel('Amount').inputValue(), '20.00');
-  await dialog.getByRole('button', { name: 'Record', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Record the payment' }).click();
+  await page.getByText('20.00 recorded for A-1.').waitFor();
+  await page.getByRole('link', { name: 'Invoice A-1' }).click();
   await dialog.getByText('Paid', { exact: true }).first().waitFor();
   assertNoComplaints(page, 400);
   await page.context().close();
 });
 
-test('booking says what it sends, and moving the start moves the end with it', { skip }, async () => {
+test('booking begins without a time, says what it sends, and moving the start moves the end with it', {
+  skip,
+}, async () => {
   const company = await app.company();
   const page = await openConsole(company, `/cases/${company.caseId}?open=appointment/new`);
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Start').fill('2026-06-20T10:00');
-  assert.equal(await dialog.getByLabel('End').inputValue(), '2026-06-20T11:00');
-  const said = dialog.getByRole('status');
-  assert.match(await said.innerText(), /a confirmation by email to john-.*a reminder by email/);
+  const dialog = page.getByRole('dialog', { name: 'Book an appointment' });
+  await dialog.getByLabel('Adviser').selectOption({ label: 'Alex Adviser' });
+  const said = dialog.getByRole('region', { name: 'What saving sends' });
+  await said.getByText('A confirmation goes to john-').waitFor();
+  assert.equal(await dialog.getByLabel('Start', { exact: true }).inputValue(), '');
+  await dialog.getByRole('button', { name: 'Book', exact: true }).click();
+  await dialog.locator('[name=start_time][aria-invalid=true]').waitFor();
+  await dialog.getByLabel('Start', { exact: true }).fill('2026-06-20T10:00');
+  assert.equal(await dialog.getByLabel('End', { exact: true }).inputValue(), '2026-06-20T11:00');
+  await said.getByText('A reminder by email goes to john-').waitFor();
   await dialog.getByLabel('Confirm by email').uncheck();
   assert.doesNotMatch(await said.innerText(), /confirmation/);
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  // Five digits of a year are no time, and break nothing.
+  await dialog.getByLabel('End', { exact: true }).fill('20266-06-20T11:00');
+  await dialog.getByLabel('End', { exact: true }).fill('2026-06-20T11:00');
+  await dialog.getByRole('button', { name: 'Book', exact: true }).click();
   await page.getByText('The appointment is booked.').waitFor();
   const next = page.getByRole('region', { name: 'Next appointment' });
   await next.getByText('Sat, 20 Jun 2026 10:00').waitFor();
@@ -115,7 +128,7 @@ test('booking says what it sends, and moving the start moves the end with it', {
     data.map(({ start_time, end_time }) => [start_time, end_time]),
     [['2026-06-20T09:00:00.000000Z', '2026-06-20 11:00:00']],
   );
-  assertNoComplaints(page);
+  assertNoComplaints(page, 400);
   await page.context().close();
 });
 
@@ -156,6 +169,48 @@ test('the timeline shows the kinds that are chosen, and a change with its before
   const dialog = page.getByRole('dialog', { name: 'Change' });
   await dialog.getByText('Before it').waitFor();
   await dialog.getByText('After it').waitFor();
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('an appointment has one panel, in the diary, in Today and in its case, and Back does not open a closed one again', {
+  skip,
+}, async () => {
+  const company = await app.company();
+  const { caseId } = company;
+  const { data } = await company.client.createCaseAppointment({
+    caseId,
+    body: { adviser_email: company.adviser, start_time: '2026-06-01 14:00', end_time: '2026-06-01 15:00' },
+  });
+  const page = await openConsole(company, '');
+  const dialog = page.getByRole('dialog', { name: 'Appointment' });
+  const texts: string[] = [];
+  for (const [address, link] of [
+    ['', 'Smith'],
+    ['/diary', /14:00/],
+    [`/cases/${caseId}?kinds=appointment`, 'Appointment'],
+  ] as const) {
+    await page.goto(new URL(`/console${address}`, page.url()).href);
+    await page
+      .locator('main')
+      .getByRole(address === '/diary' ? 'button' : 'link', { name: link, exact: true })
+      .click();
+    await dialog.getByRole('button', { name: 'Save' }).waitFor();
+    // Only the diary shows where it would move to.
+    texts.push((await dialog.innerText()).replace('Move with the arrow keys\n', ''));
+    const opened = page.url();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.goBack();
+    await page.waitForURL((url) => url.href !== opened);
+    assert.equal(await dialog.count(), 0, address);
+  }
+  assert.deepEqual(
+    texts,
+    Array.from(texts, () => texts[0]),
+  );
+  assert.match(texts[0] ?? '', /Alex Adviser · Smith/);
+  assert.ok(data.id);
   assertNoComplaints(page);
   await page.context().close();
 });
