@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useContext, useId, useLayoutEffect } from 'preact/hooks';
 import type { FormLimits } from '../../scripts/form-limits.ts';
+import { useAutoFocus } from '../navigation/focus.ts';
 import type { Careful, Form as FormState } from '../service/form.ts';
 import { fieldLabel, texts } from '../texts.ts';
 import { Button } from './button.tsx';
@@ -41,12 +42,10 @@ export function Form({
   mayWrite = true,
   children,
 }: FormProps) {
-  const element = useRef<HTMLFormElement>(null);
+  const element = useAutoFocus<HTMLFormElement>();
   const faults = form.faults.value;
   const count = Object.keys(faults).length;
   const first = (selector: string) => element.current?.querySelector<HTMLElement>(selector);
-  // Also in a panel whose record was loaded after it had opened.
-  useLayoutEffect(() => first('[data-autofocus]')?.focus(), []);
   // After each refusal the first field that is wrong gets the focus, so that its fault is read out.
   useLayoutEffect(() => {
     if (count > 0) (first('[aria-invalid=true]') ?? first('.form-faults'))?.focus();

@@ -1,3 +1,5 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
 /** What had the focus last, and everything around it. */
 let last: readonly EventTarget[] = [];
 
@@ -22,4 +24,11 @@ export function keepFocus(): void {
     const left = around.find((one) => one.isConnected && one !== document.body && one.querySelector?.(FOCUSABLE));
     left?.querySelector<HTMLElement>(FOCUSABLE)?.focus();
   }).observe(document.body, { childList: true, subtree: true });
+}
+
+/** Gives the focus to what asks for it in a part that may appear later than its panel, when a record has been loaded. */
+export function useAutoFocus<Part extends HTMLElement>() {
+  const part = useRef<Part>(null);
+  useLayoutEffect(() => part.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus(), []);
+  return part;
 }

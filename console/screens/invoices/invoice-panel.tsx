@@ -9,6 +9,7 @@ import { type Column, Table } from '../../components/table.tsx';
 import { toRequestTime } from '../../components/time.ts';
 import { toast } from '../../components/toast.tsx';
 import { Badge, DateTime, Day, Money } from '../../components/values.tsx';
+import { useAutoFocus } from '../../navigation/focus.ts';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { type Action, useAction } from '../../service/action.ts';
 import { service } from '../../service/client.ts';
@@ -161,7 +162,7 @@ function Payments({ caseId, shown: { invoice, payments }, action }: SectionProps
 function Actions({ caseId, shown: { invoice, etag, payments }, action, mayPay }: SectionProps & { mayPay: boolean }) {
   const { id: invoiceId, invoice_number: number, status } = invoice;
   const target = { caseId, invoiceId };
-  const part = useAutoFocus();
+  const part = useAutoFocus<HTMLElement>();
   const isCancelled = status === 'Cancelled';
   const tellChange = () => announce({ record: 'invoice', caseId });
   // The invoice must be the one that is shown: somebody may have recorded a payment meanwhile.
