@@ -63,7 +63,7 @@ WITH old AS (
    WHERE (changed.session_idle_minutes > c.session_idle_minutes OR changed.session_hours > c.session_hours)
      AND s.ended_at IS NULL AND NOT (s.ended_at IS NULL
    AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
-   AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute'
+   AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute' - interval '2 minutes'
    AND s.created_at > $3::timestamptz - c.session_hours * interval '1 hour'
    AND (s.purpose = 'full' OR s.created_at > $3::timestamptz - interval '1 hour')) FOR NO KEY UPDATE OF s SKIP LOCKED
 ), sessions_ended AS (

@@ -31,7 +31,7 @@ SELECT 1 FROM webhook_endpoints w WHERE w.company_id = c.id AND w.state = 'activ
     JOIN companies c ON c.id = s.company_id
    WHERE s.secret_sha256 = $1::bytea AND s.ended_at IS NULL
      AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
-     AND s.last_seen_at > $2::timestamptz - c.session_idle_minutes * interval '1 minute'
+     AND s.last_seen_at > $2::timestamptz - c.session_idle_minutes * interval '1 minute' - interval '2 minutes'
      AND s.created_at > $2::timestamptz - c.session_hours * interval '1 hour'
      AND (s.purpose = 'full' OR s.created_at > $2::timestamptz - interval '1 hour');
 
@@ -49,7 +49,7 @@ WITH u AS (
   SELECT s.id, row_number() OVER (ORDER BY s.created_at DESC, s.id DESC) AS place,
          count(*) FILTER (WHERE s.ended_at IS NULL
    AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
-   AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute'
+   AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute' - interval '2 minutes'
    AND s.created_at > $3::timestamptz - c.session_hours * interval '1 hour'
    AND (s.purpose = 'full' OR s.created_at > $3::timestamptz - interval '1 hour') AND s.secret_sha256 IS DISTINCT FROM $7::bytea)
            OVER (ORDER BY s.created_at DESC, s.id DESC) AS live_place,
@@ -84,7 +84,7 @@ s.created_at + CASE s.purpose WHEN 'full' THEN c.session_hours * interval '1 hou
     JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
     JOIN companies c ON c.id = s.company_id WHERE s.company_id = $1::uuid AND s.user_id = $2::uuid AND s.ended_at IS NULL
      AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
-     AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute'
+     AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute' - interval '2 minutes'
      AND s.created_at > $3::timestamptz - c.session_hours * interval '1 hour'
      AND (s.purpose = 'full' OR s.created_at > $3::timestamptz - interval '1 hour');
 
@@ -111,7 +111,7 @@ s.created_at + CASE s.purpose WHEN 'full' THEN c.session_hours * interval '1 hou
     JOIN users u ON u.company_id = s.company_id AND u.id = s.user_id
     JOIN companies c ON c.id = s.company_id WHERE s.company_id = $1::uuid AND s.user_id = $2::uuid AND s.id = $4::uuid AND s.ended_at IS NULL
      AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
-     AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute'
+     AND s.last_seen_at > $3::timestamptz - c.session_idle_minutes * interval '1 minute' - interval '2 minutes'
      AND s.created_at > $3::timestamptz - c.session_hours * interval '1 hour'
      AND (s.purpose = 'full' OR s.created_at > $3::timestamptz - interval '1 hour');
 

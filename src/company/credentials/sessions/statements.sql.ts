@@ -6,10 +6,16 @@ import { userAudit } from '../users/audit.sql.ts';
 /** How long a session that may only set up factors lasts. */
 const ENROLMENT_TIME = `interval '1 hour'`;
 
+/**
+ * The use of a session is stored up to a minute later, and one that another process stores at the same moment hides it for
+ * another minute. A session that is used must not end because of that, so an idle one works that much longer.
+ */
+const MAX_LATENESS = `interval '2 minutes'`;
+
 /** SQL: whether the session `s` of the user `u` of the company `c` works. */
 const isLive = (now: string) => `s.ended_at IS NULL
        AND CASE s.purpose WHEN 'full' THEN u.state = 'active' ELSE u.state <> 'disabled' END
-       AND s.last_seen_at > ${now} - c.session_idle_minutes * interval '1 minute'
+       AND s.last_seen_at > ${now} - c.session_idle_minutes * interval '1 minute' - ${MAX_LATENESS}
        AND s.created_at > ${now} - c.session_hours * interval '1 hour'
        AND (s.purpose = 'full' OR s.created_at > ${now} - ${ENROLMENT_TIME})`;
 
