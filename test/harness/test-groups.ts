@@ -24,9 +24,16 @@ const GROUPS: Record<string, TestGroup> = {
   },
   batching: { files: ['batching', 'list-batching', 'lists', 'contention'], shared: ['batching-kinds'] },
   client: { files: ['client', 'idempotency', 'etag'] },
+  commands: { files: ['command-line', 'credential-command', 'demo', 'start'] },
   'company-lists': { files: ['company-lists'], shared: ['company-lists'] },
   // Its imports mostly wait, so they run beside the other groups.
   'company-transfer': { files: ['company-transfer'] },
+  // Its requests mostly wait.
+  deadline: { files: ['deadline'] },
+  deliveries: {
+    files: ['webhooks-delivery', 'webhooks-mended', 'webhooks-replay', 'webhooks-restored'],
+    shared: ['webhooks-delivery'],
+  },
   events: { files: ['events', 'event-log-faults'], shared: ['events-company'] },
   interactions: { files: ['interactions', 'lifecycle-interactions'], shared: ['interactions'] },
   invoices: {
@@ -37,12 +44,13 @@ const GROUPS: Record<string, TestGroup> = {
   meetings: { files: ['meetings'], shared: ['meetings'] },
   messages: { files: ['messages'], shared: ['messages-sending'] },
   requests: { files: ['requests', 'hardening', 'limits'], shared: ['requests'] },
+  schema: { files: ['earlier-databases', 'migration-effects', 'migrations', 'previous-schema', 'restored-database'] },
   search: { files: ['search', 'timeline', 'case-overview'], shared: ['search'] },
   // Checks every statement that its process has declared.
   statements: { files: ['statements'] },
   'tenant-isolation': { files: ['tenant-isolation'], shared: ['tenant-isolation'] },
   time: { files: ['time', 'zone-offsets'], shared: ['time'] },
-  webhooks: { files: ['webhooks', 'credential-end'], shared: ['webhooks-delivery', 'credential-end'] },
+  webhooks: { files: ['webhooks', 'credential-end'], shared: ['credential-end'] },
   others: { files: [], shared: ['metrics'] },
 };
 

@@ -1,0 +1,3 @@
+import { runGroup } from '../harness/test-groups.ts';
+
+await runGroup(import.meta.filename);
