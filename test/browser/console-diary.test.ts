@@ -263,6 +263,58 @@ test('a colleague’s booking appears, and a reader is offered nothing that writ
   await page.context().close();
 });
 
+test('on a phone a press in a column books there, after what ends above it, and never at the present by accident', {
+  skip,
+}, async () => {
+  const company = await app.company();
+  await book(company, '2026-06-01 11:00', '2026-06-01 12:15');
+  const page = await openConsole(company, '/diary', { width: 390, height: 844 });
+  const column = page.getByRole('region', { name: 'Alex Adviser' });
+  const start = page.getByRole('dialog').getByLabel('Start', { exact: true });
+  const box = (await column.locator('.diary-times').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height - 4);
+  await start.waitFor();
+  assert.equal(await start.inputValue(), '2026-06-01T12:15');
+  assert.equal(await page.getByRole('dialog').getByLabel('Adviser').inputValue(), company.adviser);
+  await press(page, 'Escape');
+  await page.getByRole('region', { name: 'Vic Video' }).getByText('No appointments').click();
+  await start.waitFor();
+  assert.equal(await start.inputValue(), '2026-06-01T08:00');
+  assert.equal(await page.getByRole('dialog').getByLabel('Adviser').inputValue(), company.adviserWithVideo);
+  await press(page, 'Escape');
+  await page.getByRole('link', { name: 'Book an appointment' }).click();
+  await start.waitFor();
+  assert.equal(await start.inputValue(), '');
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+/** The lines of text in the appointments that are shown in part, in pixels that are cut off. */
+const CUT_LINES = `[...document.querySelectorAll('.diary-lines')].flatMap((lines) => {
+  const box = lines.getBoundingClientRect();
+  const range = document.createRange();
+  range.selectNodeContents(lines);
+  return [...range.getClientRects()]
+    .filter((line) => line.left < box.right && line.top < box.bottom)
+    .map((line) => line.bottom - box.bottom)
+    .filter((px) => px > 1.5);
+})`;
+
+test('an appointment shows whole lines only, however short it is', { skip }, async () => {
+  const company = await app.company();
+  const location = 'A meeting room with a long name on the third floor of the annex';
+  for (const [hour, minutes] of [10, 15, 20, 30, 40, 45, 50, 55].entries()) {
+    await book(company, `2026-06-01 ${10 + hour}:00`, `2026-06-01 ${10 + hour}:${minutes}`, { location });
+  }
+  for (const view of ['day', 'week']) {
+    const page = await openConsole(company, `/diary?view=${view}`);
+    await page.getByText('8 appointments').waitFor();
+    assert.equal(await page.locator('.diary-lines').count(), 8);
+    assert.deepEqual(await page.evaluate(CUT_LINES), [], view);
+    await page.context().close();
+  }
+});
+
 test('the diary and its panels are accessible in both themes and every width, and a list on a narrow screen', {
   skip,
 }, async () => {
@@ -284,7 +336,13 @@ test('the diary and its panels are accessible in both themes and every width, an
   await page.setViewportSize({ width: 360, height: 2_400 });
   await page.goto(`${page.url().split('?')[0]}?view=week&date=2026-03-29`);
   await page.getByText('Clocks go forward: 01:00 to 02:00 does not exist').waitFor();
-  await assertAccessible(page, 'a clock change');
+  await page.getByText('23 hours').waitFor();
+  for (const width of [360, 1280]) {
+    // A low window would hide a heading behind the navigation at its lower edge, until it is scrolled.
+    await page.setViewportSize({ width, height: 2_400 });
+    await assertAccessible(page, `a clock change at ${width} px`);
+  }
+  await page.setViewportSize({ width: 360, height: 900 });
   await page.goto(`${page.url().split('?')[0]}`);
   await appointment(page, id).waitFor();
   const box = await appointment(page, id).boundingBox();

@@ -174,14 +174,7 @@ export function DiaryScreen() {
         </select>
         <small role="status">{found.data && text.count(entries.length)}</small>
       </div>
-      {axis.days.map((day) => {
-        const note = clockNote(day);
-        return note && view === 'day' ? (
-          <p class="note diary-clocks" key={day.day}>
-            {note}
-          </p>
-        ) : null;
-      })}
+      {view === 'day' && axis.days.map((day) => hoursOf(day) !== 24 && <p class="note">{text.clocks(hoursOf(day))}</p>)}
       {found.data?.isCut && <p class="note">{text.tooMany}</p>}
       {found.error !== undefined && found.data === undefined ? (
         <div class="card">
@@ -258,14 +251,7 @@ function titleOf(days: readonly string[]): string {
   return first === last ? dayTitle(first) : formatDays(first, last);
 }
 
-const FULL_DAY = (24 * HOUR_MS) / ROW_MS;
-
-function clockNote({ slots }: Day): string | undefined {
-  const count = slots.filter((slot) => slot !== undefined).length;
-  if (count === FULL_DAY) return undefined;
-  if (count === FULL_DAY - 4) return text.clocksForward;
-  return count === FULL_DAY + 4 ? text.clocksBack : text.clocksChange;
-}
+const hoursOf = ({ slots }: Day): number => (slots.filter((slot) => slot !== undefined).length * ROW_MS) / HOUR_MS;
 
 const isOn = (day: Day, { start, end }: Span): boolean => {
   const from = day.slots.find((slot) => slot !== undefined) ?? 0;
@@ -275,13 +261,13 @@ const isOn = (day: Day, { start, end }: Span): boolean => {
 
 const weekColumns = (axis: Axis, entries: readonly Entry[], adviser: string | undefined, today: string): Column[] =>
   axis.days.map((day) => {
-    const note = clockNote(day);
+    const hours = hoursOf(day);
     return {
       key: day.day,
       title: dayTitle(day.day).replace(/ \d{4}$/, ''),
       href: withQuery({ view: undefined, date: day.day }),
       isToday: day.day === today,
-      ...(note && { note }),
+      ...(hours !== 24 && { note: text.hours(hours) }),
       day,
       adviser,
       entries: entries.filter((entry) => isOn(day, entry)),

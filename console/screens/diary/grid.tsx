@@ -57,7 +57,7 @@ type GridProps = {
   isBusy: boolean;
 };
 
-const DEFAULT_ROWS = 4;
+const ROWS_PER_HOUR = 60 / ROW_MINUTES;
 const FIRST_HOUR = 8;
 /** A press that moves less than this is a click. */
 const DRAG_PX = 5;
@@ -90,16 +90,28 @@ export function Grid(props: GridProps) {
     return { column: columns[index] as Column, row: Math.min(rows, Math.max(0, ((clientY - top) / height) * rows)) };
   };
 
-  const bookAt = (event: MouseEvent) => {
+  const isList = () => element.current?.querySelector('.diary-hours')?.clientHeight === 0;
+
+  /** In a list a place has no time: what ends above it does, or else the morning. */
+  const timeInList = ({ clientY }: MouseEvent, { day, entries }: Column) => {
+    const above = entries.filter(({ id }) => {
+      const line = element.current?.querySelector(`[data-appointment="${CSS.escape(id)}"]`);
+      return (line?.getBoundingClientRect().bottom ?? 0) < clientY;
+    });
+    return Math.max(instantAtRow(FIRST_HOUR * ROWS_PER_HOUR, day), ...above.map(({ end }) => end));
+  };
+
+  const bookAt = (event: MouseEvent, column: Column) => {
     if (wasDragged.current || !mayWrite) return;
-    const { column, row } = pointAt(event);
-    const start = instantAtRow(Math.floor(row / 2) * 2, column.day);
-    onDrop({ start, end: start + DEFAULT_ROWS * ROW_MS, adviser: column.adviser, hasKeys: false });
+    const start = isList()
+      ? timeInList(event, column)
+      : instantAtRow(Math.floor(pointAt(event).row / 2) * 2, column.day);
+    onDrop({ start, end: start + ROWS_PER_HOUR * ROW_MS, adviser: column.adviser, hasKeys: false });
   };
 
   /** Follows the mouse from a press until it is let go. A finger scrolls instead. */
   const drag = (down: PointerEvent, entry?: Entry) => {
-    if (down.button !== 0 || down.pointerType === 'touch' || !mayWrite) return;
+    if (down.button !== 0 || down.pointerType === 'touch' || !mayWrite || isList()) return;
     const from = pointAt(down);
     const box = (down.currentTarget as HTMLElement).getBoundingClientRect();
     const isResize = entry !== undefined && down.clientY > box.bottom - 8;
@@ -171,7 +183,7 @@ export function Grid(props: GridProps) {
           </h2>
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: the key S chooses a time, and the button above books. */}
           {/* biome-ignore lint/a11y/noStaticElementInteractions: as above. */}
-          <div class="diary-times" onClick={bookAt} onPointerDown={(event) => drag(event)}>
+          <div class="diary-times" onClick={(event) => bookAt(event, column)} onPointerDown={(event) => drag(event)}>
             {missingRows(column.day).map(({ top, bottom }) => (
               <Missing key={top} axis={axis} top={top} bottom={bottom} />
             ))}
@@ -293,14 +305,16 @@ function Appointment({ block, adviser, isMoving, hintId, onOpen, onGrab, onPress
           onGrab();
         }}
       >
-        <span class="diary-when">
-          {timeText(entry.start)}
-          <span class="diary-end">–{timeText(entry.end)}</span>
-          {entry.join_url && <Icon name="video_conference" />}
-          {entry.join_url && <span class="visually-hidden">{text.states.video}</span>}
-        </span>{' '}
-        <strong>{text.ofCase(entry.case.reference)}</strong>
-        {details.length > 0 && <small> {details.join(' · ')}</small>}
+        <span class="diary-lines">
+          <span class="diary-when">
+            {timeText(entry.start)}
+            <span class="diary-end">–{timeText(entry.end)}</span>
+            {entry.join_url && <Icon name="video_conference" />}
+            {entry.join_url && <span class="visually-hidden">{text.states.video}</span>}
+          </span>{' '}
+          <strong>{text.ofCase(entry.case.reference)}</strong>
+          {details.length > 0 && <small> {details.join(' · ')}</small>}
+        </span>
       </button>
     </li>
   );

@@ -68,7 +68,7 @@ test('what is overdue for the longest time leads, with how late it is, and sums 
   await page.getByRole('row', { name: today.number }).getByText('due today').waitFor();
   const sums = page.getByRole('list', { name: 'Sums' });
   await sums.getByRole('link', { name: 'Overdue 19,999,999,999.96 2 invoices' }).waitFor();
-  await sums.getByRole('link', { name: 'To be paid 30,000,000,119.95 4 invoices' }).waitFor();
+  await sums.getByRole('link', { name: 'Outstanding 30,000,000,119.95 4 invoices' }).waitFor();
   await sums.getByRole('link', { name: /^Overdue/ }).click();
   await page.getByRole('row', { name: today.number }).waitFor({ state: 'detached' });
   assert.deepEqual(await numbers(page), [latest.number, late.number]);
@@ -128,6 +128,8 @@ test('a payment is recorded by keyboard alone and once, the paid invoice leaves 
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: `Invoice ${owed.number}` });
+  await dialog.getByRole('button', { name: 'Record a payment' }).waitFor();
+  await page.keyboard.press('Enter');
   await dialog.getByLabel('Amount').waitFor();
   assert.equal(await dialog.getByLabel('Amount').inputValue(), '120.00');
   assert.equal(await dialog.getByLabel('Amount').evaluate((element) => element.matches(':focus')), true);
@@ -184,7 +186,7 @@ test('an invoice is marked as sent, cancelled with Undo, and reinstated', { skip
   await dialog.getByRole('button', { name: 'Cancel the invoice' }).click();
   await dialog.getByText('Cancelled').waitFor();
   assert.equal(await status(), 'Cancelled');
-  await dialog.getByLabel('Amount').waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Record a payment' }).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Undo' }).click();
   await dialog.getByText('Not paid').waitFor();
   assert.equal(await status(), 'Not Paid');
@@ -192,8 +194,41 @@ test('an invoice is marked as sent, cancelled with Undo, and reinstated', { skip
   await dialog.getByRole('button', { name: 'Reinstate' }).click();
   await page.getByText(`${owed.number} can be paid again.`).waitFor();
   assert.equal(await status(), 'Not Paid');
-  await dialog.getByRole('link', { name: 'Open in the case' }).click();
-  await page.waitForURL(new RegExp(`/console/cases/${company.caseId}\\?open=invoice%2F${owed.id}$`));
+  await dialog.getByRole('link', { name: 'Open the case' }).click();
+  await page.waitForURL(new RegExp(`/console/cases/${company.caseId}$`));
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('an invoice is printed alone, with the name, the address and the numbers of the company', { skip }, async () => {
+  const company = await app.company();
+  await company.client.updateCompany({
+    body: {
+      legal_name: 'Harrow & Finch LLP',
+      address: '1 Market Place\nWells',
+      company_number: '0123',
+      tax_number: 'GB9',
+    },
+  });
+  const owed = await write(company, due('2026-06-30'));
+  const page = await openConsole(company, `/invoices?open=${company.caseId}/${owed.id}`);
+  await page.getByText('Harrow & Finch LLP').waitFor({ state: 'attached' });
+  assert.equal(await page.getByText('Harrow & Finch LLP').isVisible(), false);
+  await page.emulateMedia({ media: 'print' });
+  const printed = await page.evaluate<string>('document.body.innerText');
+  assert.match(printed, new RegExp(`^Invoice ${owed.number}\\s+Harrow & Finch LLP\\s+1 Market Place\\nWells\\n`));
+  assert.match(printed, /Company number 0123\nTax number GB9\n[\s\S]*\n120\.00\n/);
+  assert.doesNotMatch(printed, /Invoices|Today|Outstanding 1|Print|Edit|Mark as|Cancel/);
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('a day in the address that does not exist is ignored', { skip }, async () => {
+  const company = await app.company();
+  const owed = await write(company, due('2026-06-30'));
+  const page = await openConsole(company, '/invoices?from=2026-02-30&to=9999-99-99');
+  await page.getByRole('row', { name: owed.number }).waitFor();
+  assert.equal(await page.getByLabel('Due from').inputValue(), '');
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -226,7 +261,7 @@ test('a payment by a colleague appears without a reload', { skip }, async () => 
   await page.getByRole('row', { name: owed.number }).waitFor();
   await pay(company, owed, '20.50');
   await passTimeUntil(page, page.getByRole('row', { name: owed.number }).getByText('99.50'));
-  await page.getByRole('link', { name: 'To be paid 99.50 1 invoice' }).waitFor();
+  await page.getByRole('link', { name: 'Outstanding 99.50 1 invoice' }).waitFor();
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -236,12 +271,12 @@ test('a bookkeeper records payments; a reader is offered none of it', { skip }, 
   const owed = await write(company, due('2026-06-30'));
   const address = `/invoices?open=${company.caseId}/${owed.id}`;
   const bookkeeper = await openConsole(company, address, { role: 'bookkeeper' });
-  await bookkeeper.getByRole('button', { name: 'Record the payment' }).waitFor();
+  await bookkeeper.getByRole('button', { name: 'Record a payment' }).waitFor();
   await bookkeeper.context().close();
   const reader = await openConsole(company, address, { role: 'reader' });
   const dialog = reader.getByRole('dialog', { name: `Invoice ${owed.number}` });
-  await dialog.getByRole('link', { name: 'Open in the case' }).waitFor();
-  assert.equal(await dialog.getByRole('button').count(), 1);
+  await dialog.getByRole('link', { name: 'Open the case' }).waitFor();
+  assert.deepEqual(await dialog.getByRole('button').allTextContents(), ['', 'Print']);
   await reader.keyboard.press('Escape');
   assert.equal(await reader.getByText('Record a payment').count(), 0);
   assertNoComplaints(reader);
@@ -302,7 +337,7 @@ test('invoices and the panel of one are accessible in both themes and every widt
   await pay(company, owed, '0.01');
   await write(company, due('2026-06-30'));
   await assertAccessibleEverywhere(company, '/invoices', numbers);
-  await assertAccessibleEverywhere(company, `/invoices?open=${company.caseId}/${owed.id}`, (page) =>
+  await assertAccessibleEverywhere(company, `/invoices?open=${company.caseId}/${owed.id}&pay=1`, (page) =>
     page.getByRole('dialog').getByLabel('Amount').waitFor(),
   );
 });

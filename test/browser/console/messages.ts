@@ -149,7 +149,7 @@ test('a second copy is warned of: of a message that was sent, and of one that ma
 test('what cannot be sent again says why, and offers nothing', { skip }, async () => {
   const company = await app.company();
   const page = await openConsole(company, '/messages');
-  await page.getByText('Every message has gone out.').waitFor();
+  await page.getByText('No message has failed.').waitFor();
   const assertRefused = async (id: string, reason: string, kind = 'Confirmation') => {
     await page.goto(`${page.url().split('?')[0]}?state=failed`);
     const row = page.getByRole('row', { name: `${kind} by email` });
