@@ -32,8 +32,8 @@ export const describeHeld = (counts: HeldCounts): string =>
     .join(', ');
 
 /**
- * Acts upon the mark of a restored data directory, before anything else uses the database. The mark is removed at the
- * end, so an interrupted start is repeated. Returns undefined without a mark.
+ * Acts upon the mark of a restored data directory, after the migrations and before anything else uses the database. The
+ * mark is removed at the end, so an interrupted start is repeated. Returns undefined without a mark.
  */
 export async function actUponRestore(
   database: RestoredDatabase & { dataDir: string },
