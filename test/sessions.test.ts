@@ -328,6 +328,20 @@ test('the worker deletes sessions after 30 days, when their browsers are no long
   assert.deepEqual(left, [{ id: later.sessionId }]);
 });
 
+test('a session that was ended is kept as long as others, because its browser is known, and then deleted', async () => {
+  const firm = await app.company();
+  const person = await signIn(app, firm);
+  const stored = async () => {
+    await purgeSessions(app.db, app.clock.read);
+    return app.sql('SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE user_id = $1', [person.userId]);
+  };
+  await ok(person.delete('/session'));
+  app.clock.advance({ hours: 30 * 24 });
+  assert.deepEqual(await stored(), [{ ended: true }]);
+  app.clock.advance({ seconds: 1 });
+  assert.deepEqual(await stored(), []);
+});
+
 test('requests that a page makes without the person do not keep the session from ending', async () => {
   const person = await signIn(app, company);
   const background = { 'session-use': 'background' };
