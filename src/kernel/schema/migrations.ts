@@ -105,7 +105,8 @@ export const separateStatements = (sql: string): string[] | undefined =>
   sql.startsWith(OUTSIDE_TRANSACTION) ? sql.split(/;$/m) : undefined;
 
 /** Waits for the transactions that use a table without a lock that others would queue behind. It may take hours. */
-export const isConcurrent = (statement: string): boolean => /\bCONCURRENTLY\b/.test(statement.replaceAll(/^ *--.*$/gm, ''));
+export const isConcurrent = (statement: string): boolean =>
+  /\bCONCURRENTLY\b/.test(statement.replaceAll(/^ *--.*$/gm, ''));
 
 /**
  * Applies a migration in one transaction, so that an interruption leaves the database unchanged. One outside of a
