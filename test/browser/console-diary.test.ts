@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { pino } from 'pino';
-import { indexChanges } from '../../src/search/indexer.ts';
 import type { TestCompany } from '../harness/app.ts';
 import {
   app,
@@ -10,6 +8,8 @@ import {
   assertFits,
   assertNoComplaints,
   type ConsolePage,
+  eventually,
+  indexUntilFound,
   openConsole,
   passTimeUntil,
   skip,
@@ -51,7 +51,7 @@ const hasFocus = (page: ConsolePage, id: string) => page.locator(`[data-appointm
 
 test('a time is chosen, a client found and the appointment booked by keyboard alone', { skip }, async () => {
   const company = await app.company();
-  await indexChanges({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+  await indexUntilFound(company, 'smith', 3);
   const page = await openConsole(company, '/diary?view=week');
   await page.getByText('No appointments', { exact: true }).first().waitFor();
   await press(page, 's', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'Shift+ArrowUp');
@@ -67,7 +67,7 @@ test('a time is chosen, a client found and the appointment booked by keyboard al
   await press(page, 'Control+Enter');
   await dialog.getByText('Not saved.').waitFor();
   const adviser = dialog.getByLabel('Adviser');
-  assert.equal(await adviser.evaluate((element) => element.matches(':focus')), true);
+  await eventually(async () => assert.equal(await adviser.evaluate((element) => element.matches(':focus')), true));
   await page.keyboard.type('Alex');
   await press(page, 'Control+Enter', 'Control+Enter');
   await dialog.waitFor({ state: 'detached' });
@@ -134,7 +134,7 @@ test('with the mouse a time is drawn, an appointment dragged to another day, and
   const hour = height + 3;
   const from = { x: x + width / 2, y: y + 12 };
   await drag(from, { x: from.x + dayWidth, y: from.y + hour }, () => press(page, 'Escape'));
-  assert.equal(await page.getByRole('dialog').count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole('dialog').count(), 0));
   await drag(from, { x: from.x + dayWidth, y: from.y + hour });
   await page.getByRole('dialog').getByText('Nothing has changed yet.').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -144,8 +144,10 @@ test('with the mouse a time is drawn, an appointment dragged to another day, and
   await drag({ x: from.x + 2 * dayWidth, y: y - 2 * hour + 2 }, { x: from.x + 2 * dayWidth, y: y - hour / 2 - 2 });
   const start = page.getByRole('dialog').getByLabel('Start', { exact: true });
   await start.waitFor();
-  assert.equal(await start.inputValue(), '2026-06-03T09:00');
-  assert.equal(await page.getByRole('dialog').getByLabel('End', { exact: true }).inputValue(), '2026-06-03T10:30');
+  await eventually(async () => assert.equal(await start.inputValue(), '2026-06-03T09:00'));
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('End', { exact: true }).inputValue(), '2026-06-03T10:30'),
+  );
   await press(page, 'Escape');
   await press(page, 'd', 'j');
   await page.getByRole('heading', { name: 'Vic Video' }).waitFor();
@@ -180,7 +182,7 @@ test('on the day on which the clocks go back, the second 01:30 can be booked, an
   await page.getByText('Clocks go back: 25 hours').waitFor();
   await page.getByRole('button', { name: '01:15 GMT–01:45 GMT' }).click();
   await dialog.getByText('Sun, 25 Oct 2026 01:15 GMT – 01:45 GMT').waitFor();
-  assert.equal(await dialog.getByLabel('The second 01:15').isChecked(), true);
+  await eventually(async () => assert.equal(await dialog.getByLabel('The second 01:15').isChecked(), true));
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -196,7 +198,9 @@ test('a fault is at its field, and a colleague’s change of the same appointmen
   await dialog.getByLabel('End', { exact: true }).fill('2026-06-01T14:00');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Not saved.').waitFor();
-  assert.equal(await dialog.getByLabel('End', { exact: true }).getAttribute('aria-invalid'), 'true');
+  await eventually(async () =>
+    assert.equal(await dialog.getByLabel('End', { exact: true }).getAttribute('aria-invalid'), 'true'),
+  );
   await dialog.getByLabel('End', { exact: true }).fill('2026-06-01T16:30');
   await dialog.getByLabel('Place').fill('Court');
   const key = { caseId: company.caseId, appointmentID: id };
@@ -249,16 +253,16 @@ test('a colleague’s booking appears, and a reader is offered nothing that writ
   await page.getByText('No appointments', { exact: true }).first().waitFor();
   const id = await book(company, '2026-06-01 12:00', '2026-06-01 13:00', { location: 'Office' });
   await passTimeUntil(page, appointment(page, id));
-  assert.equal(await page.getByRole('dialog').count(), 0);
-  assert.equal(await page.getByRole('link', { name: 'Book an appointment' }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole('dialog').count(), 0));
+  await eventually(async () => assert.equal(await page.getByRole('link', { name: 'Book an appointment' }).count(), 0));
   await appointment(page, id).focus();
   await press(page, 'Space', 's');
-  assert.equal(await page.getByRole('application').count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole('application').count(), 0));
   await press(page, 'Enter');
   const dialog = page.getByRole('dialog', { name: 'Appointment' });
   await dialog.getByLabel('Place').waitFor();
-  assert.equal(await dialog.getByLabel('Place').isDisabled(), true);
-  assert.deepEqual(await dialog.getByRole('button').allTextContents(), ['']);
+  await eventually(async () => assert.equal(await dialog.getByLabel('Place').isDisabled(), true));
+  await eventually(async () => assert.deepEqual(await dialog.getByRole('button').allTextContents(), ['']));
   assertNoComplaints(page);
   await page.context().close();
 });

@@ -9,6 +9,7 @@ import {
   assertFits,
   assertNoComplaints,
   type ConsolePage,
+  eventually,
   LOOKS,
   openConsole,
   site,
@@ -33,11 +34,11 @@ test('a setting is changed by keyboard, a wrong one is told at its field, and ot
   await page.getByRole('heading', { name: 'Company', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'Edit: Region' }).press('Enter');
   const zone = panel(page).getByLabel('Time zone');
-  assert.equal(await zone.evaluate((element) => element.matches(':focus')), true);
+  await eventually(async () => assert.equal(await zone.evaluate((element) => element.matches(':focus')), true));
   await zone.fill('Nowhere/Land');
   await page.keyboard.press('Control+Enter');
   await page.getByText('Not saved.').waitFor();
-  assert.equal(await zone.getAttribute('aria-invalid'), 'true');
+  await eventually(async () => assert.equal(await zone.getAttribute('aria-invalid'), 'true'));
   await zone.fill('America/New_York');
   await panel(page).getByLabel('Currency').fill('USD');
   await page.keyboard.press('Control+Enter');
@@ -84,7 +85,7 @@ test('what needs a recent sign-in leads to it and back, and what was typed is ke
     .context()
     .addCookies([{ name: SESSION_COOKIE, value: later.secret, url: site, httpOnly: true, sameSite: 'Strict' }]);
   await page.goto(site + next);
-  assert.equal(await panel(page).getByLabel('Name').inputValue(), 'Nightly export');
+  await eventually(async () => assert.equal(await panel(page).getByLabel('Name').inputValue(), 'Nightly export'));
   await button(page, 'Create the key').click();
   await page.getByRole('heading', { name: 'The key Nightly export' }).waitFor();
   assertNoComplaints(page, 403);
@@ -108,7 +109,7 @@ test('a key is shown once, closing it without a copy warns, and revoking it asks
   await page.getByText('the secret is lost').waitFor();
   await button(page, 'Copy').click();
   await button(page, 'Copied').waitFor();
-  assert.equal(await page.evaluate('navigator.clipboard.readText()'), key);
+  await eventually(async () => assert.equal(await page.evaluate('navigator.clipboard.readText()'), key));
   await button(page, 'I have kept it').click();
   assert.equal((await company.get('/events', { authorization: `Bearer ${key}` })).status, 200);
   const kept = await page.evaluate<string>('document.documentElement.outerHTML + JSON.stringify(sessionStorage)');
@@ -228,8 +229,10 @@ test('an adviser gets a video account; its secret is in no draft', { skip }, asy
   await page.getByLabel('Account ID').fill('acc');
   await button(page, 'Connect').click();
   await page.getByText('Not saved.').waitFor();
-  assert.equal(await page.getByLabel('Client ID').getAttribute('aria-invalid'), 'true');
-  assert.equal((await page.evaluate<string>('JSON.stringify(sessionStorage)')).includes('very-secret'), false);
+  await eventually(async () => assert.equal(await page.getByLabel('Client ID').getAttribute('aria-invalid'), 'true'));
+  await eventually(async () =>
+    assert.equal((await page.evaluate<string>('JSON.stringify(sessionStorage)')).includes('very-secret'), false),
+  );
   await page.getByLabel('Client ID').fill('client');
   await page.getByLabel('Zoom user who hosts').fill('me');
   await button(page, 'Connect').click();
@@ -251,7 +254,9 @@ test('an endpoint is added, its deliveries show every attempt, and an event is s
   await panel(page).getByLabel('Events').fill('nothing.such');
   await button(page, 'Add the endpoint').click();
   await panel(page).getByText('nothing.such', { exact: false }).first().waitFor();
-  assert.equal(await panel(page).getByLabel('Events').getAttribute('aria-invalid'), 'true');
+  await eventually(async () =>
+    assert.equal(await panel(page).getByLabel('Events').getAttribute('aria-invalid'), 'true'),
+  );
   await panel(page).getByLabel('Events').fill('interaction.*');
   await button(page, 'Add the endpoint').click();
   await page.locator('.secrets code').waitFor();
@@ -296,7 +301,7 @@ test('the event log begins with the newest change, filters by record, and shows 
   await page.getByRole('link', { name: 'Case kind: updated' }).click();
   const row = panel(page).getByRole('row', { name: 'Name' });
   await row.waitFor();
-  assert.deepEqual(await row.getByRole('cell').allTextContents(), ['Will', 'Wills']);
+  await eventually(async () => assert.deepEqual(await row.getByRole('cell').allTextContents(), ['Will', 'Wills']));
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -311,11 +316,11 @@ test('a message is written with its preview beside it, and the default texts com
   await subject.fill('See you, {{nobody}}');
   await button(page, 'Save').click();
   await page.getByText('there is no field nobody').first().waitFor();
-  assert.equal(await subject.getAttribute('aria-invalid'), 'true');
+  await eventually(async () => assert.equal(await subject.getAttribute('aria-invalid'), 'true'));
   await subject.fill('See you on ');
   await page.getByText('What can be filled in').click();
   await button(page, '{{short_date}}').click();
-  assert.equal(await subject.inputValue(), 'See you on {{short_date}}');
+  await eventually(async () => assert.equal(await subject.inputValue(), 'See you on {{short_date}}'));
   await page.clock.runFor(500);
   await page.locator('.letter strong', { hasText: /^See you on .*\d/ }).waitFor();
   await page.reload();
@@ -324,10 +329,10 @@ test('a message is written with its preview beside it, and the default texts com
   await page.getByText('Your own: Subject').waitFor();
   await button(page, 'Back to the default texts').click();
   await page.getByText('The message has the default texts.').waitFor();
-  assert.equal(await subject.inputValue(), standard);
+  await eventually(async () => assert.equal(await subject.inputValue(), standard));
   await undo(page, 'The message has the default texts.');
   await page.getByText('Your own: Subject').waitFor();
-  assert.equal(await subject.inputValue(), 'See you on {{short_date}}');
+  await eventually(async () => assert.equal(await subject.inputValue(), 'See you on {{short_date}}'));
   assertNoComplaints(page, 400);
   await page.context().close();
 });
@@ -342,7 +347,7 @@ test('a person sees where they are signed in, ends other sessions, and is led to
   await page.getByRole('heading', { name: 'Your sign-in', level: 1 }).waitFor();
   // A role is not offered what it may not do.
   const pages = page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
-  assert.deepEqual(await pages.allTextContents(), ['Your sign-in', 'Event log']);
+  await eventually(async () => assert.deepEqual(await pages.allTextContents(), ['Your sign-in', 'Event log']));
   await button(page, 'Sign out Test').click();
   await page.getByText('That browser is signed out.').waitFor();
   app.clock.advance({ seconds: 3 });

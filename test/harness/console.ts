@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
+import { pino } from 'pino';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import type { Role } from '../../src/company/credentials/users/roles.ts';
+import { indexChanges } from '../../src/search/indexer.ts';
 import { startApp, type TestCompany } from './app.ts';
+import { ok } from './assert.ts';
 import { findChromium } from './browser.ts';
 import { type Person, SESSION_COOKIE, signIn } from './people.ts';
+import { until } from './until.ts';
 import { secrets } from './webhook-worker.ts';
 
 /** The console in a real Chromium, on the real service and database. One browser and one service serve all its tests. */
@@ -93,6 +97,33 @@ export function assertNoComplaints({ complaints }: ConsolePage, ...expectedStatu
   assert.deepEqual(unexpected, []);
 }
 
+const logger = pino({ level: 'silent' });
+
+/**
+ * Does what a worker does every second, until a search finds so many records. Once is not enough: a change is indexed when
+ * the transactions that run beside it have ended.
+ */
+export async function indexUntilFound(company: TestCompany, q: string, hits: number): Promise<void> {
+  await until(async () => {
+    await indexChanges({ db: app.db, clock: app.clock.read, logger });
+    return (await ok(company.get(`/search?q=${q}`))).hits.length >= hits;
+  }, `${hits} hits for ${q}`);
+}
+
+/** Repeats the assertion until it holds: the page follows an input or an answer a moment later. */
+export async function eventually(assertion: () => Promise<void>): Promise<void> {
+  let failure: unknown;
+  const holds = () =>
+    assertion().then(
+      () => true,
+      (error) => {
+        failure = error;
+        return false;
+      },
+    );
+  await until(holds, () => String(failure));
+}
+
 const MAX_STEPS = 60;
 
 /** Lets the time of the page pass until it shows something: the pauses between retries or polls. */
@@ -110,7 +141,8 @@ export async function assertAccessible(page: Page, place: string): Promise<void>
   // The policy forbids scripts of tests in the page, but not what the debugger evaluates.
   await page.evaluate(`window.axe ?? (() => { ${axeSource} })()`);
   const { violations } = await page.evaluate<AxeResults>(
-    `window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+    `window.axe.run(document, { resultTypes: ['violations'],
+       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
   );
   const faults = violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${place}: ${id}: ${html.slice(0, 200)}: ${failureSummary}`),

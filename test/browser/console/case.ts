@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { app, assertNoComplaints, openConsole, passTimeUntil, site, skip } from '../../harness/console.ts';
+import { app, assertNoComplaints, eventually, openConsole, passTimeUntil, site, skip } from '../../harness/console.ts';
 import { signIn } from '../../harness/people.ts';
 
 const interactionsOf = (caseId: string) =>
@@ -90,7 +90,7 @@ test('an invoice is written with exact sums, paid in two parts, and what is refu
   await page.getByRole('link', { name: 'Invoice A-1' }).click();
   await dialog.getByText('Part paid').waitFor();
   await dialog.getByRole('button', { name: 'Record a payment' }).click();
-  assert.equal(await dialog.getByLabel('Amount').inputValue(), '20.00');
+  await eventually(async () => assert.equal(await dialog.getByLabel('Amount').inputValue(), '20.00'));
   await dialog.getByRole('button', { name: 'Record the payment' }).click();
   await page.getByText('20.00 recorded for A-1.').waitFor();
   await page.getByRole('link', { name: 'Invoice A-1' }).click();
@@ -108,11 +108,13 @@ test('booking begins without a time, says what it sends, and moving the start mo
   await dialog.getByLabel('Adviser').selectOption({ label: 'Alex Adviser' });
   const said = dialog.getByRole('region', { name: 'What saving sends' });
   await said.getByText('A confirmation goes to john-').waitFor();
-  assert.equal(await dialog.getByLabel('Start', { exact: true }).inputValue(), '');
+  await eventually(async () => assert.equal(await dialog.getByLabel('Start', { exact: true }).inputValue(), ''));
   await dialog.getByRole('button', { name: 'Book', exact: true }).click();
   await dialog.locator('[name=start_time][aria-invalid=true]').waitFor();
   await dialog.getByLabel('Start', { exact: true }).fill('2026-06-20T10:00');
-  assert.equal(await dialog.getByLabel('End', { exact: true }).inputValue(), '2026-06-20T11:00');
+  await eventually(async () =>
+    assert.equal(await dialog.getByLabel('End', { exact: true }).inputValue(), '2026-06-20T11:00'),
+  );
   await said.getByText('A reminder by email goes to john-').waitFor();
   await dialog.getByLabel('Confirm by email').uncheck();
   assert.doesNotMatch(await said.innerText(), /confirmation/);
@@ -163,7 +165,7 @@ test('the timeline shows the kinds that are chosen, and a change with its before
   await page.waitForURL(/kinds=interaction/);
   await timeline.getByText('updated').waitFor({ state: 'detached' });
   await timeline.getByText('After it').waitFor();
-  assert.equal(await timeline.getByRole('listitem').count(), 1);
+  await eventually(async () => assert.equal(await timeline.getByRole('listitem').count(), 1));
   await timeline.getByRole('link', { name: 'Everything' }).click();
   await timeline.getByRole('link', { name: /Interaction: updated by/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Change' });
@@ -223,13 +225,13 @@ test('a role that only reads sees a contact and is offered no change', { skip },
   const page = await openConsole(company, `/cases/${caseId}?open=interaction/${data.id}`, { person });
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Notes').waitFor();
-  assert.equal(await dialog.getByLabel('Notes').isDisabled(), true);
-  assert.equal(await dialog.getByRole('button', { name: /Save|Delete/ }).count(), 0);
+  await eventually(async () => assert.equal(await dialog.getByLabel('Notes').isDisabled(), true));
+  await eventually(async () => assert.equal(await dialog.getByRole('button', { name: /Save|Delete/ }).count(), 0));
   await page.keyboard.press('Escape');
-  assert.equal(await page.getByRole('link', { name: 'Log a contact' }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole('link', { name: 'Log a contact' }).count(), 0));
   await page.goto(`${site}/console/cases/${caseId}?open=case`);
   await page.getByRole('heading', { name: 'Smith', level: 1 }).waitFor();
-  assert.equal(await page.getByRole('dialog').count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole('dialog').count(), 0));
   assertNoComplaints(page);
   await page.context().close();
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { app, assertNoComplaints, openConsole, passTimeUntil, skip } from '../../harness/console.ts';
+import { app, assertNoComplaints, eventually, openConsole, passTimeUntil, skip } from '../../harness/console.ts';
 
 const countCases = async (companyId: string, reference: string) =>
   (await app.sql('SELECT 1 FROM cases WHERE company_id = $1 AND reference = $2', [companyId, reference])).length;
@@ -35,12 +35,16 @@ test('faults appear at their fields, the first of them gets the focus, and nothi
   await page.getByRole('button', { name: 'Open the case' }).click();
   const reference = page.getByRole('dialog').getByLabel('Reference');
   await page.getByText('Not saved.').waitFor();
-  assert.equal(await reference.getAttribute('aria-invalid'), 'true');
-  assert.equal(await reference.evaluate((element) => element.matches(':focus')), true);
-  assert.equal(await page.getByRole('dialog').getByLabel('Last name').getAttribute('aria-invalid'), 'true');
-  assert.equal(await page.getByRole('dialog').getByLabel('Phone').inputValue(), 'not a number');
+  await eventually(async () => assert.equal(await reference.getAttribute('aria-invalid'), 'true'));
+  await eventually(async () => assert.equal(await reference.evaluate((element) => element.matches(':focus')), true));
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('Last name').getAttribute('aria-invalid'), 'true'),
+  );
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('Phone').inputValue(), 'not a number'),
+  );
   await reference.fill('Now');
-  assert.equal(await reference.getAttribute('aria-invalid'), null);
+  await eventually(async () => assert.equal(await reference.getAttribute('aria-invalid'), null));
   assertNoComplaints(page, 400);
   await page.context().close();
 });
@@ -51,12 +55,16 @@ test('a reload restores what was typed, and Cancel keeps it for the next time', 
   await page.getByRole('dialog').getByLabel('Reference').fill('Halfway');
   await page.reload();
   await page.getByText('What you had typed is here again.').waitFor();
-  assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Halfway');
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Halfway'),
+  );
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('link', { name: 'New case' }).click();
-  assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Halfway');
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Halfway'),
+  );
   await page.getByRole('button', { name: 'Discard it' }).click();
-  assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), '');
+  await eventually(async () => assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), ''));
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -148,7 +156,7 @@ test('a role that may not open cases is not offered it', { skip }, async () => {
   const company = await app.company();
   const page = await openConsole(company, '/cases?open=new', { role: 'reader' });
   await page.getByRole('heading', { name: 'Cases', level: 1 }).waitFor();
-  assert.equal(await page.getByRole('link', { name: 'New case' }).count(), 0);
-  assert.equal(await page.getByRole('dialog').count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole('link', { name: 'New case' }).count(), 0));
+  await eventually(async () => assert.equal(await page.getByRole('dialog').count(), 0));
   await page.context().close();
 });

@@ -4,7 +4,14 @@ import type { Page } from 'playwright-core';
 import type { TestCompany } from '../../harness/app.ts';
 import { ok } from '../../harness/assert.ts';
 import { booking } from '../../harness/bodies.ts';
-import { app, assertAccessibleEverywhere, assertNoComplaints, openConsole, skip } from '../../harness/console.ts';
+import {
+  app,
+  assertAccessibleEverywhere,
+  assertNoComplaints,
+  eventually,
+  openConsole,
+  skip,
+} from '../../harness/console.ts';
 
 /** The clock of the service and of the page shows 1 June 2026, 10 a.m. in London. No worker sends what waits. */
 
@@ -62,8 +69,8 @@ test('failed messages lead, with attempts and the last error, and a filter shows
   const failed = page.getByRole('row', { name: 'Confirmation by email' });
   await failed.getByText('Failed').waitFor();
   await failed.getByText(NO_MAILBOX).waitFor();
-  assert.match((await failed.textContent()) ?? '', /3550/);
-  assert.equal(await page.locator('[data-row]').count(), 1);
+  await eventually(async () => assert.match((await failed.textContent()) ?? '', /3550/));
+  await eventually(async () => assert.equal(await page.locator('[data-row]').count(), 1));
   assert.equal(
     await failed.getByRole('link', { name: 'Smith' }).getAttribute('href'),
     `/console/cases/${company.caseId}`,
@@ -156,7 +163,7 @@ test('what cannot be sent again says why, and offers nothing', { skip }, async (
     await row.first().waitFor();
     await openFirst(page);
     await page.getByText(reason).waitFor();
-    assert.equal(await page.getByRole('button', { name: /^Send to/ }).count(), 0, reason);
+    await eventually(async () => assert.equal(await page.getByRole('button', { name: /^Send to/ }).count(), 0, reason));
     await app.sql('DELETE FROM messages WHERE appointment_id = $1', [id]);
   };
   const deleted = await book(company);
@@ -197,9 +204,9 @@ test('a role that may not change appointments sees messages and cannot send them
   await fail(await book(company));
   const page = await openConsole(company, '/messages', { role: 'bookkeeper' });
   await page.getByText(NO_MAILBOX).waitFor();
-  assert.equal(await page.getByText('Send again').count(), 0);
+  await eventually(async () => assert.equal(await page.getByText('Send again').count(), 0));
   const dialog = await openFirst(page);
-  assert.equal(await dialog.getByRole('button', { name: /^Send/ }).count(), 0);
+  await eventually(async () => assert.equal(await dialog.getByRole('button', { name: /^Send/ }).count(), 0));
   assertNoComplaints(page);
   await page.context().close();
 });

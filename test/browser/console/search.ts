@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pino } from 'pino';
-import { indexChanges } from '../../../src/search/indexer.ts';
 import type { TestCompany } from '../../harness/app.ts';
 import { ok } from '../../harness/assert.ts';
 import { FILL_INTERACTIONS } from '../../harness/bodies.ts';
-import { app, assertAccessibleEverywhere, assertNoComplaints, openConsole, skip } from '../../harness/console.ts';
-
-/** Does what a worker does every second. */
-const index = () => indexChanges({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
+import {
+  app,
+  assertAccessibleEverywhere,
+  assertNoComplaints,
+  eventually,
+  indexUntilFound,
+  openConsole,
+  skip,
+} from '../../harness/console.ts';
+import { until } from '../../harness/until.ts';
 
 const call = (company: TestCompany, notes: string) =>
   ok(company.post(`${company.path}/interactions`, { type: 'phone', when: '2026-05-01 10:30', notes }));
@@ -18,19 +22,26 @@ test('the palette leads to all results, where kinds narrow them and what matches
 }, async () => {
   const company = await app.company();
   await call(company, 'The <mark>mirror</mark> wills of Mr Smith');
-  await index();
+  await indexUntilFound(company, 'smith', 4);
   const page = await openConsole(company, '');
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.keyboard.press('/');
-  await page.keyboard.type('smith');
+  const input = page.getByRole('combobox', { name: 'Search and commands' });
+  // A heading is shown a moment before the keys work.
+  await until(async () => {
+    await page.keyboard.press('/');
+    return input.isVisible();
+  });
+  await input.fill('smith');
   await page.getByRole('option', { name: 'All results for “smith”' }).click();
   await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor();
   await page.getByText('4 results').waitFor();
   await page.getByRole('link', { name: 'Interactions' }).click();
   await page.getByText('1 result', { exact: true }).waitFor();
   const hit = page.getByRole('listitem').filter({ hasText: 'Phone call' });
-  assert.match((await hit.textContent()) ?? '', /The <mark>mirror<\/mark> wills of Mr Smith/);
-  assert.deepEqual(await hit.locator('mark').allTextContents(), ['Smith']);
+  await eventually(async () =>
+    assert.match((await hit.textContent()) ?? '', /The <mark>mirror<\/mark> wills of Mr Smith/),
+  );
+  await eventually(async () => assert.deepEqual(await hit.locator('mark').allTextContents(), ['Smith']));
   await page.getByRole('link', { name: 'Clients' }).click();
   await page.getByText('3 results').waitFor();
   assert.match(
@@ -46,7 +57,7 @@ test('the palette leads to all results, where kinds narrow them and what matches
 test('by keyboard: type, Enter, j to the hit, Enter opens it in its case', { skip }, async () => {
   const company = await app.company();
   const { id } = await call(company, 'About the gentian');
-  await index();
+  await indexUntilFound(company, 'gentian', 1);
   const page = await openConsole(company, '/search');
   await page.getByText('Search in all cases').waitFor();
   await page.keyboard.type('gentian');
@@ -64,10 +75,10 @@ test('an index that is being built is said, and so is a search that finds nothin
   const company = await app.company();
   const page = await openConsole(company, '/search?q=smith');
   await page.getByText('The index of your company is being built').waitFor();
-  await index();
+  await indexUntilFound(company, 'smith', 3);
   await page.reload();
   await page.getByText('3 results').waitFor();
-  assert.equal(await page.getByText('The index of your company').count(), 0);
+  await eventually(async () => assert.equal(await page.getByText('The index of your company').count(), 0));
   await page.getByRole('searchbox').fill('nobody');
   await page.keyboard.press('Enter');
   await page.getByText('Nothing was found.').waitFor();
@@ -78,7 +89,7 @@ test('an index that is being built is said, and so is a search that finds nothin
 test('no more than the 50 best are shown, and what to do about it', { skip }, async () => {
   const company = await app.company();
   await app.sql(FILL_INTERACTIONS, [company.companyId, company.caseId, 60]);
-  await index();
+  await indexUntilFound(company, 'call', 50);
   const page = await openConsole(company, '/search?q=call');
   await page.getByText('50 results').waitFor();
   await page.getByText('These are the 50 best. Add a word to find others.').waitFor();
@@ -88,6 +99,6 @@ test('no more than the 50 best are shown, and what to do about it', { skip }, as
 test('the results of a search are accessible in both themes and every width', { skip }, async () => {
   const company = await app.company();
   await call(company, `A call about the smithy ${'x'.repeat(80)}`);
-  await index();
+  await indexUntilFound(company, 'smith', 4);
   await assertAccessibleEverywhere(company, '/search?q=smith', (page) => page.getByText('4 results').waitFor());
 });

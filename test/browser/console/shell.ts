@@ -4,6 +4,7 @@ import {
   app,
   assertAccessible,
   assertNoComplaints,
+  eventually,
   openConsole,
   passTimeUntil,
   site,
@@ -28,7 +29,12 @@ test('signing out ends the session and removes what was typed', { skip }, async 
   await page.getByRole('button', { name: 'The owner' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${site}/sign-in`);
-  assert.equal(await page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('draft:')).length"), 0);
+  await eventually(async () =>
+    assert.equal(
+      await page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('draft:')).length"),
+      0,
+    ),
+  );
   app.clock.advance({ seconds: 3 });
   assert.equal((await person.get('/session')).status, 401);
   assertNoComplaints(page, 401);
@@ -44,7 +50,9 @@ test('a session that has ended is told, with a way to sign in, and what was type
   app.clock.advance({ seconds: 3 });
   await page.getByRole('button', { name: 'Open the case' }).click();
   await page.getByText('You are signed out.').first().waitFor();
-  assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Kept');
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('Reference').inputValue(), 'Kept'),
+  );
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${site}/sign-in**`);
@@ -72,7 +80,7 @@ test('keys lead to screens and to their list, and can be turned off', { skip }, 
   await page.keyboard.press('g');
   await page.keyboard.press('c');
   await page.getByRole('heading', { name: 'Cases', level: 1 }).waitFor();
-  assert.equal(await page.evaluate('document.activeElement.id'), 'main');
+  await eventually(async () => assert.equal(await page.evaluate('document.activeElement.id'), 'main'));
   assert.match(await page.title(), /^Cases/);
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).getByText('New case').waitFor();
@@ -82,7 +90,7 @@ test('keys lead to screens and to their list, and can be turned off', { skip }, 
   await page.keyboard.press('n');
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search and commands' }).waitFor();
-  assert.equal(await page.getByRole('dialog').count(), 1);
+  await eventually(async () => assert.equal(await page.getByRole('dialog').count(), 1));
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -97,10 +105,12 @@ test('the palette runs commands: what is typed right after its key is not lost, 
   await page.keyboard.press('/');
   await page.keyboard.type('go to cas');
   await page.getByRole('option', { name: 'Go to Cases' }).waitFor();
-  assert.equal(await page.getByRole('combobox', { name: 'Search and commands' }).inputValue(), 'go to cas');
+  await eventually(async () =>
+    assert.equal(await page.getByRole('combobox', { name: 'Search and commands' }).inputValue(), 'go to cas'),
+  );
   await assertAccessible(page, 'the palette');
   await page.keyboard.press('Escape');
-  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Cases');
+  await eventually(async () => assert.equal(await page.evaluate('document.activeElement.textContent'), 'Cases'));
   await page.keyboard.press('/');
   await page.keyboard.type('go to cas');
   await page.keyboard.press('Enter');
@@ -130,7 +140,7 @@ test('the colours that the person has chosen stay after a reload', { skip }, asy
   const dark = await page.evaluate(background);
   await page.reload();
   await page.getByRole('heading', { name: 'Today', level: 1 }).waitFor();
-  assert.equal(await page.evaluate(background), dark);
+  await eventually(async () => assert.equal(await page.evaluate(background), dark));
   assertNoComplaints(page);
   await page.context().close();
 });
@@ -141,7 +151,7 @@ test('the zone of the company is named if the browser is in another one', { skip
   await abroad.getByText('Times are in Europe/London').waitFor();
   const home = await openConsole(company, '/cases', { timeZone: 'Europe/London' });
   await home.getByRole('table').waitFor();
-  assert.equal(await home.getByText('Times are in').count(), 0);
+  await eventually(async () => assert.equal(await home.getByText('Times are in').count(), 0));
   await abroad.context().close();
   await home.context().close();
 });

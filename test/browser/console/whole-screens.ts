@@ -5,6 +5,7 @@ import {
   assertAccessible,
   assertAccessibleEverywhere,
   assertNoComplaints,
+  eventually,
   openConsole,
   skip,
 } from '../../harness/console.ts';
@@ -15,7 +16,7 @@ test('Today shows what needs somebody, and its next step is one press away', { s
   const page = await openConsole(company, '');
   const appointments = page.getByRole('region', { name: 'Appointments today' });
   await appointments.getByRole('listitem').first().waitFor();
-  assert.equal(await appointments.getByRole('listitem').count(), 3);
+  await eventually(async () => assert.equal(await appointments.getByRole('listitem').count(), 3));
   await appointments.getByRole('button', { name: 'The client came' }).first().click();
   await appointments.getByText('attended').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
