@@ -106,7 +106,7 @@ const logger = pino({ level: 'silent' });
 export async function indexUntilFound(company: TestCompany, q: string, hits: number): Promise<void> {
   await until(async () => {
     await indexChanges({ db: app.db, clock: app.clock.read, logger });
-    return (await ok(company.get(`/search?q=${q}`))).hits.length >= hits;
+    return (await ok(company.get(`/search?q=${q}&limit=50`))).hits.length >= hits;
   }, `${hits} hits for ${q}`);
 }
 
