@@ -38,7 +38,6 @@ export const texts = {
   keysDialog: {
     title: 'Keys',
     single: 'Use single keys',
-    close: 'Close',
     everywhere: [
       ['Esc', 'Close what is open'],
       ['Tab', 'Move on'],
@@ -81,7 +80,6 @@ export const texts = {
     empty: '(empty)',
   },
   errors: {
-    title: 'That did not work',
     unexpected: 'Something went wrong in this page. Load it again; what you typed is kept.',
     byCode: {
       unreachable: 'The service cannot be reached. Your input is kept: try again.',

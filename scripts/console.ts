@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
+import { OPERATIONS } from '../packages/client/src/operations.ts';
+import type { Operation } from '../packages/client/src/request.ts';
 import { toFormLimits } from './form-limits.ts';
 
 /**
@@ -26,21 +28,26 @@ const formLimits: Plugin = {
   },
 };
 
-/** The table of operations without those that the console never calls. */
+/** The table of operations without those that the console never calls, each as one line. */
 const calledOperations: Plugin = {
   name: 'called-operations',
   setup({ onLoad }) {
     const words = new Set(['console/', 'packages/client/src/'].flatMap(wordsIn));
-    onLoad({ filter: /\/client\/src\/operations\.ts$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8');
-      const start = source.indexOf('export const OPERATIONS');
-      const table = source.slice(start).replace(OPERATION, (text, name) => (words.has(name) ? text : ''));
-      return { contents: source.slice(0, start) + table, loader: 'ts' };
-    });
+    const lines = Object.entries<Operation>(OPERATIONS).flatMap(([name, { method, path, query, headers }]) =>
+      words.has(name) ? [[name, method, path, query.join(), Object.keys(headers).join()].join(' ')] : [],
+    );
+    onLoad({ filter: /\/client\/src\/operations\.ts$/ }, () => ({ contents: tableOf(lines) }));
   },
 };
 
-const OPERATION = /^ {2}(\w+): \{(?: .* \}|\n(?: {4}.*\n)* {2}\}),\n/gm;
+/** Names of headers are those of parameters with a dash before each capital. */
+const tableOf = (lines: readonly string[]) => `
+  const list = (text) => text ? text.split(',') : [];
+  export const OPERATIONS = Object.fromEntries(${JSON.stringify(lines)}.map((line) => {
+    const [name, method, path, query, headers] = line.split(' ');
+    const toHeader = (one) => [one, one.replace(/[A-Z]/g, '-$&').toLowerCase()];
+    return [name, { method, path, query: list(query), headers: Object.fromEntries(list(headers).map(toHeader)) }];
+  }));`;
 
 /** The identifiers in the sources of a folder, except in the table of operations. */
 function wordsIn(folder: string): string[] {

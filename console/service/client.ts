@@ -1,5 +1,8 @@
-import { CaseRecordsError, createClient } from '@case-records/client';
+import { CaseRecordsError } from '@case-records/client';
 import { signal } from '@preact/signals';
+import { createCall, type Methods, toMethods } from '../../packages/client/src/calls.ts';
+import { pause } from '../../packages/client/src/retry-policy.ts';
+import { fetchTransport } from '../../packages/client/src/transport.ts';
 import { exactDecimals } from './exact-decimals.ts';
 
 /** The console knows its address only from that of its script, because a proxy may serve it under any path. */
@@ -33,15 +36,27 @@ const fetchExactly: typeof fetch = async (url, init) => {
   return new Response(exactDecimals(await response.text()), response);
 };
 
-const OPTIONS = { baseUrl: SERVICE_URL.href, retries: RETRIES, timeoutMs: TIMEOUT_MS, fetch: fetchExactly };
+/** The client without what only programs need: tokens, the HTTP client of Node, and checks of its options. */
+const connect = (isBackground: boolean): Service =>
+  toMethods(
+    createCall({
+      base: SERVICE_URL,
+      transport: fetchTransport(fetchExactly),
+      isBackground,
+      retries: RETRIES,
+      timeoutMs: TIMEOUT_MS,
+      pause,
+      now: Date.now,
+    }),
+  );
+
+export type Service = Methods;
 
 /** The only way to the service. Amounts in its answers are text with all decimals, whatever their types say. */
-export const service = createClient({ ...OPTIONS, session: true });
-
-export type Service = typeof service;
+export const service = connect(false);
 
 /** The same for what the page requests by itself, which does not keep the session of a person who has left. */
-export const background = createClient({ ...OPTIONS, session: 'background' });
+export const background = connect(true);
 
 /** Whether a write may have been performed although it has failed. It is repeated with the same key. */
 export const isUncertain = (error: unknown): boolean =>

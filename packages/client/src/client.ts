@@ -1,14 +1,10 @@
-import { CaseRecordsError } from './errors.ts';
+import { createCall, toMethods } from './calls.ts';
 import type { Client, ClientOptions } from './methods.ts';
 import { OPERATIONS, type Operations } from './operations.ts';
-import { type Answer, entries, nextPage, pages } from './pages.ts';
-import { type Operation, prepare, setHeader } from './request.ts';
-import { DEFAULT_RETRIES, pause as defaultPause, rejectOnAbort, retryDelay } from './retry-policy.ts';
-import { type ReceivedResponse, send } from './send.ts';
+import { entries, pages } from './pages.ts';
+import { DEFAULT_RETRIES, pause as defaultPause } from './retry-policy.ts';
 import { renewingTokens, staticToken, type TokenSource } from './tokens.ts';
 import { fetchTransport, platformTransport } from './transport.ts';
-
-type CallInput = { signal?: AbortSignal | undefined; [parameter: string]: unknown };
 
 /** Creates a client with one method for each operation of the service. */
 export function createClient(options: ClientOptions): Client {
@@ -16,7 +12,9 @@ export function createClient(options: ClientOptions): Client {
   requireOptions(options);
   const base = new URL(baseUrl);
   const transport = options.fetch ? fetchTransport(options.fetch) : platformTransport();
-  const tokens = tokensOf(options);
+  const isBackground = 'session' in options && options.session === 'background';
+  const call = createCall({ base, transport, tokens: tokensOf(options), isBackground, retries, timeoutMs, pause, now });
+  return { ...toMethods(call), pages, entries };
 
   function tokensOf(source: ClientOptions): TokenSource | undefined {
     if ('session' in source) return undefined;
@@ -28,50 +26,6 @@ export function createClient(options: ClientOptions): Client {
       return data as Operations['createAccessToken']['answer'];
     }, now);
   }
-
-  async function call(operation: Operation, input: CallInput = {}): Promise<Answer<unknown>> {
-    const { signal } = input;
-    const request = prepare(base, operation, input);
-    if ('session' in options && options.session === 'background')
-      setHeader(request.headers, 'session-use', 'background');
-    let tokenRenewed = false;
-    for (let attempts = 1; ; attempts++) {
-      const token = tokens && operation.bearer ? await rejectOnAbort(tokens.current(), signal) : undefined;
-      if (token !== undefined) setHeader(request.headers, 'authorization', `Bearer ${token}`);
-      try {
-        return toAnswer(await send(request, { transport, timeoutMs, signal }));
-      } catch (error) {
-        if (!(error instanceof CaseRecordsError)) throw error;
-        error.attempts = attempts;
-        if (error.status === 401 && token !== undefined && !tokenRenewed && tokens?.invalidate(token)) {
-          tokenRenewed = true;
-          continue;
-        }
-        const delayMs = attempts > retries ? undefined : retryDelay(error, attempts, now());
-        if (delayMs === undefined) throw error;
-        await pause(delayMs, signal);
-      }
-    }
-  }
-
-  const methods = Object.entries(OPERATIONS).map(([id, operation]) => [
-    id,
-    (input?: CallInput) => call(operation, input),
-  ]);
-  return { ...Object.fromEntries(methods), pages, entries };
-}
-
-function toAnswer({ status, headers, data }: ReceivedResponse): Answer<unknown> {
-  const total = headers.get('x-total-count');
-  return {
-    data,
-    status,
-    etag: headers.get('etag') ?? undefined,
-    requestId: headers.get('x-request-id') ?? undefined,
-    replayed: headers.get('idempotency-replayed') === 'true',
-    total: total === null ? undefined : Number(total),
-    next: nextPage(headers.get('link') ?? ''),
-  };
 }
 
 /** A caller without TypeScript would otherwise get an error of the first request, or of the service. */
