@@ -72,7 +72,6 @@ export const texts = {
   conflict: {
     title: 'Somebody else has changed this',
     text: 'Choose what to keep. Nothing is saved before that.',
-    field: 'Field',
     mine: 'Yours',
     theirs: 'Saved meanwhile',
     save: 'Save my choice',

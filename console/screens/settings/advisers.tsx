@@ -106,21 +106,11 @@ function VideoAccount({ record: adviser, etag }: { record: Adviser; etag: string
                     },
                   ]
                 : []),
-              ...(video_provider === 'jitsi'
+              ...(video_provider !== null
                 ? [
                     {
                       label: text.advisers.disconnect,
-                      run: disconnect,
-                      done: text.advisers.disconnected,
-                    },
-                  ]
-                : []),
-              ...(video_provider === 'zoom'
-                ? [
-                    {
-                      label: text.advisers.disconnect,
-                      question: text.advisers.disconnectQuestion,
-                      isDanger: true,
+                      ...(video_provider === 'zoom' && { question: text.advisers.disconnectQuestion, isDanger: true }),
                       run: disconnect,
                       done: text.advisers.disconnected,
                     },

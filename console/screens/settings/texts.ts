@@ -244,7 +244,6 @@ export const text = {
     resumed: 'Deliveries go on.',
     removeQuestion: (url: string) => `${url} gets no more events, not even waiting ones. This cannot be undone.`,
     deliveries: 'Deliveries',
-    showDeliveries: 'Deliveries',
     noDeliveries: 'There are no deliveries.',
     delivery: 'Delivery',
     event: 'Event',

@@ -48,7 +48,7 @@ const KIND: RecordKind<WebhookEndpoint> = {
     { title: texts.fields.state, cell: ({ state }) => <State state={state} /> },
     {
       title: text.webhooks.deliveries,
-      cell: ({ id }) => <a href={to(`settings/webhooks/${id}`)}>{text.webhooks.showDeliveries}</a>,
+      cell: ({ id }) => <a href={to(`settings/webhooks/${id}`)}>{text.webhooks.deliveries}</a>,
     },
   ],
   read: (service, endpointId) => service.getWebhookEndpoint({ endpointId }),
@@ -112,7 +112,7 @@ function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose
         </p>
       )}
       <div class="row-actions">
-        <Button href={to(`settings/webhooks/${endpointId}`)}>{text.webhooks.showDeliveries}</Button>
+        <Button href={to(`settings/webhooks/${endpointId}`)}>{text.webhooks.deliveries}</Button>
         <Button href={withQuery({ secret: 'rotate' })}>{text.webhooks.rotate}</Button>
       </div>
       {isRotating && <RotateDialog endpointId={endpointId} />}
@@ -124,22 +124,14 @@ function EndpointActions({ record, onClose }: { record: WebhookEndpoint; onClose
             run: ({ idempotencyKey }) => service.pingWebhookEndpoint({ endpointId, idempotencyKey }),
             done: text.webhooks.pinged,
           },
-          ...(state === 'active'
-            ? [
-                {
-                  label: text.disable,
-                  run: disable,
-                  done: text.disabled,
-                },
-              ]
-            : [
-                {
-                  label: text.webhooks.resume,
-                  question: text.webhooks.resumeQuestion,
-                  run: (careful: Careful) => service.resumeWebhookEndpoint({ endpointId, ...careful }),
-                  done: text.webhooks.resumed,
-                },
-              ]),
+          state === 'active'
+            ? { label: text.disable, run: disable, done: text.disabled }
+            : {
+                label: text.webhooks.resume,
+                question: text.webhooks.resumeQuestion,
+                run: (careful) => service.resumeWebhookEndpoint({ endpointId, ...careful }),
+                done: text.webhooks.resumed,
+              },
           {
             label: texts.remove,
             isDanger: true,
