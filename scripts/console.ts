@@ -34,19 +34,24 @@ const calledOperations: Plugin = {
   setup({ onLoad }) {
     const words = new Set(['console/', 'packages/client/src/'].flatMap(wordsIn));
     const lines = Object.entries<Operation>(OPERATIONS).flatMap(([name, { method, path, query, headers }]) =>
-      words.has(name) ? [[name, method, path, query.join(), Object.keys(headers).join()].join(' ')] : [],
+      words.has(name)
+        ? [
+            [name, method, path, query.join(), 'ifMatch' in headers ? 2 : 'idempotencyKey' in headers ? 1 : '']
+              .join(' ')
+              .trim(),
+          ]
+        : [],
     );
     onLoad({ filter: /\/client\/src\/operations\.ts$/ }, () => ({ contents: tableOf(lines) }));
   },
 };
 
-/** Names of headers are those of parameters with a dash before each capital. */
+/** A write has an idempotency key, and one that can conflict a tag too; the console sends no other headers. */
 const tableOf = (lines: readonly string[]) => `
   const list = (text) => text ? text.split(',') : [];
-  export const OPERATIONS = Object.fromEntries(${JSON.stringify(lines)}.map((line) => {
+  export const OPERATIONS = Object.fromEntries(${JSON.stringify(lines.join(';'))}.split(';').map((line) => {
     const [name, method, path, query, headers] = line.split(' ');
-    const toHeader = (one) => [one, one.replace(/[A-Z]/g, '-$&').toLowerCase()];
-    return [name, { method, path, query: list(query), headers: Object.fromEntries(list(headers).map(toHeader)) }];
+    return [name, { method, path, query: list(query), headers: headers ? { idempotencyKey: 'idempotency-key', ...(headers > 1 && { ifMatch: 'if-match' }) } : {} }];
   }));`;
 
 /** The identifiers in the sources of a folder, except in the table of operations. */
@@ -71,6 +76,10 @@ const { outputFiles } = await build({
   charset: 'utf8',
   plugins: [formLimits, calledOperations],
   write: false,
+  jsx: 'transform',
+  jsxFactory: 'h',
+  jsxFragment: 'Fragment',
+  inject: ['console/h.ts'],
 });
 
 const faults: string[] = [];
