@@ -332,6 +332,7 @@ test('a message is written with its preview beside it, and the default texts com
   await button(page, 'Back to the default texts').click();
   await page.getByText('The message has the default texts.').waitFor();
   await eventually(async () => assert.equal(await subject.inputValue(), standard));
+  await page.getByText('Your own: Subject').waitFor({ state: 'detached' });
   await undo(page, 'The message has the default texts.');
   await page.getByText('Your own: Subject').waitFor();
   await eventually(async () => assert.equal(await subject.inputValue(), 'See you on {{short_date}}'));
