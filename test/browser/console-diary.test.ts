@@ -227,7 +227,7 @@ test('an outcome is one press, is undone by another, and a delete is undone from
     const { data } = await company.client.readAppointment({ caseId: company.caseId, appointmentID: id });
     return [data.attended, data.cancelled, data.type];
   };
-  await dialog.getByRole('button', { name: 'Attended' }).click();
+  await dialog.getByRole('button', { name: 'The client came' }).click();
   await dialog.getByText('Attended', { exact: true }).waitFor();
   await dialog.getByRole('button', { name: 'Undo the outcome' }).waitFor();
   assert.deepEqual(await outcome(), [1, 0, null]);

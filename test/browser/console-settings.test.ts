@@ -199,10 +199,10 @@ test('kinds are added, renamed, deleted and brought back; a tag is written as pe
   await page.getByRole('link', { name: 'Wills' }).click();
   await button(page, 'Delete').first().click();
   await page.getByText('There are no kinds yet.').waitFor();
-  await page.getByRole('link', { name: 'Deleted ones' }).click();
+  await page.getByRole('link', { name: 'Deleted', exact: true }).click();
   await button(page, 'Restore').click();
   await page.getByText('Nothing was deleted.').waitFor();
-  await page.getByRole('link', { name: 'Deleted ones' }).click();
+  await page.getByRole('link', { name: 'Deleted', exact: true }).click();
   await page.getByRole('link', { name: 'Wills' }).waitFor();
   await page.getByRole('link', { name: 'Add a tag' }).click();
   await panel(page).getByLabel('Tag').fill('Night caller');

@@ -34,12 +34,15 @@ export async function createConsoleCompany(app: TestApp): Promise<ConsoleCompany
   app.clock.set('2026-06-01T08:00:00Z');
   const company = await app.company();
   // The actor of the changes below.
-  await app.sql("UPDATE tokens SET name = 'Website form' WHERE company_id = $1", [company.companyId]);
+  const nameKey = (name: string) =>
+    app.sql('UPDATE tokens SET name = $2 WHERE company_id = $1', [company.companyId, name]);
+  await nameKey('Nina Harrow');
   const { client } = company;
   await client.updateCompany({ body: { name: 'Harrow & Finch', currency: 'GBP' } });
   const { data: adviser } = await client.createAdviser({
     body: { email: 'nina.harrow@harrowfinch.example', name: 'Nina Harrow', video_provider: 'jitsi' },
   });
+  await client.createAdviser({ body: { email: 'george.finch@harrowfinch.example', name: 'George Finch' } });
   const kinds = new Map<string, string>();
   for (const kind of new Set(CASES.map((one) => one.kind))) {
     kinds.set(kind, (await client.createCaseKind({ body: { name: kind } })).data.id);
@@ -144,5 +147,6 @@ export async function createConsoleCompany(app: TestApp): Promise<ConsoleCompany
     },
   });
   app.clock.set(NOW);
+  await nameKey('Website form');
   return { ...company, caseIds, showcaseId: brennan };
 }

@@ -13,7 +13,7 @@ export const text = {
   balance: 'Balance',
   outstanding: 'outstanding',
   overdue: 'overdue',
-  nothingOpen: 'Nothing is open.',
+  nothingOpen: 'Nothing is outstanding.',
   opened: 'Opened',
   closed: 'Closed',
   views: 'Parts of the case',
@@ -61,7 +61,7 @@ export const text = {
   attended: 'Attended',
   cancelled: 'Cancelled',
   messageStates: {
-    scheduled: 'scheduled',
+    scheduled: 'waiting',
     sent: 'sent',
     failed: 'failed',
     cancelled: 'withdrawn',

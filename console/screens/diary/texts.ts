@@ -70,20 +70,20 @@ export const text = {
     withdraw: 'Remove the video meeting',
   },
   outcome: 'Outcome',
-  attended: 'Attended',
+  attended: 'The client came',
   noShow: 'Did not come',
   cancel: 'Cancel the appointment',
   undoOutcome: 'Undo the outcome',
   undoCancel: 'Undo the cancellation',
   remove: 'Delete',
   ending: 'Cancelling or deleting it',
-  undoing: 'Undoing it plans the reminders again. A confirmation goes out only if it is asked for.',
+  undoing: 'Undoing it schedules the reminders again. A confirmation goes out only if it is asked for.',
   messages: 'Messages',
-  noMessages: 'Nothing has been sent or planned.',
+  noMessages: 'Nothing has been sent, and nothing is waiting.',
   sending: 'What saving sends',
   move: 'Move with the arrow keys',
   confirmNow: { email: 'Send a confirmation by email now', sms: 'Send a confirmation by SMS now' },
-  messageStates: { scheduled: 'Planned', sent: 'Sent', failed: 'Failed', cancelled: 'Withdrawn', skipped: 'Skipped' },
+  messageStates: { scheduled: 'Waiting', sent: 'Sent', failed: 'Failed', cancelled: 'Withdrawn', skipped: 'Skipped' },
   messageKinds: { confirmation: 'Confirmation', reminder: 'Reminder', cancellation: 'Cancellation' },
   byChannel: { email: 'by email', sms: 'by SMS' },
 };
@@ -119,9 +119,7 @@ export function noticeText(notice: Notice, formatInstant: (at: number) => string
     case 'reminder_off':
       return `The reminder by ${by} is withdrawn.`;
     case 'withdrawn':
-      return notice.count === 1
-        ? 'A message that waits is withdrawn.'
-        : `${notice.count} messages that wait are withdrawn.`;
+      return notice.count === 1 ? 'A waiting message is withdrawn.' : `${notice.count} waiting messages are withdrawn.`;
     case 'nothing':
       return 'Nothing is sent.';
   }

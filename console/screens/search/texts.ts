@@ -9,7 +9,7 @@ export const text = {
     case: 'Cases',
     customer: 'Clients',
     entry: 'People',
-    interaction: 'Interactions',
+    interaction: 'Contacts',
     invoice: 'Invoices',
     appointment: 'Appointments',
   },
@@ -17,11 +17,11 @@ export const text = {
     case: 'Case',
     customer: 'Client',
     entry: 'Person',
-    interaction: 'Interaction',
+    interaction: 'Contact',
     invoice: 'Invoice',
     appointment: 'Appointment',
   },
-  /** Interactions are known by their type, and appointments without one by their kind. */
+  /** Contacts are known by their type, and appointments without one by their kind. */
   titles: {
     phone: 'Phone call',
     email: 'Email',

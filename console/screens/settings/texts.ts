@@ -8,7 +8,7 @@ export const text = {
     advisers: 'Advisers',
     lists: 'Kinds and tags',
     templates: 'Messages to clients',
-    keys: 'Keys and clients',
+    keys: 'API access',
     webhooks: 'Webhooks',
     events: 'Event log',
   },
@@ -27,7 +27,7 @@ export const text = {
   isActive: 'Active',
   isDisabled: 'Disabled',
   removed: 'Deleted.',
-  removedOnes: 'Deleted ones',
+  removedOnes: 'Deleted',
   noneRemoved: 'Nothing was deleted.',
   restore: 'Restore',
   restored: 'It is back.',
@@ -60,7 +60,7 @@ export const text = {
   scopeHints: {
     'events:read': 'Every change, with the content of all records.',
     webhooks: 'Sends events to addresses of its choice, together with the event log.',
-    manage: 'Settings, advisers, cases, keys and clients.',
+    manage: 'Settings, advisers, cases and API access.',
     users: 'Invites people and changes their roles.',
   },
   stillWorking: {

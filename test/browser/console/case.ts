@@ -167,7 +167,7 @@ test('the timeline shows the kinds that are chosen, and a change with its before
   await timeline.getByText('After it').waitFor();
   await eventually(async () => assert.equal(await timeline.getByRole('listitem').count(), 1));
   await timeline.getByRole('link', { name: 'Everything' }).click();
-  await timeline.getByRole('link', { name: /Interaction: updated by/ }).click();
+  await timeline.getByRole('link', { name: /Contact: updated by/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Change' });
   await dialog.getByText('Before it').waitFor();
   await dialog.getByText('After it').waitFor();

@@ -35,7 +35,7 @@ test('the palette leads to all results, where kinds narrow them and what matches
   await page.getByRole('option', { name: 'All results for “smith”' }).click();
   await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor();
   await page.getByText('4 results').waitFor();
-  await page.getByRole('link', { name: 'Interactions' }).click();
+  await page.getByRole('link', { name: 'Contacts' }).click();
   await page.getByText('1 result', { exact: true }).waitFor();
   const hit = page.getByRole('listitem').filter({ hasText: 'Phone call' });
   await eventually(async () =>
