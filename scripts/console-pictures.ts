@@ -120,9 +120,9 @@ async function fill(company: ConsoleCompany): Promise<{ contactId: string }> {
   });
   await worker.runOnce();
   await client.setAppointmentOutcome({ caseId: patel, appointmentID: moved.id, body: { cancelled: true } });
-  await book(castellano, '18 14:00', '18 15:00', { location: 'Room 3', ...told('b.castellano@client.example') });
+  await book(castellano, '18 14:00', '18 15:00', { location: 'Room 3', ...told('bianca.castellano@client.example') });
   await app.sql(
-    `UPDATE messages SET state = 'failed', attempts = 3, sent_to = 'b.castellano@client.example',
+    `UPDATE messages SET state = 'failed', attempts = 3, sent_to = 'bianca.castellano@client.example',
         last_error = '550 5.1.1 The mailbox does not exist.'
       WHERE company_id = $1 AND state = 'scheduled' AND kind = 'confirmation'`,
     [company.companyId],
@@ -151,7 +151,7 @@ async function fill(company: ConsoleCompany): Promise<{ contactId: string }> {
     .sql("UPDATE audit_events SET actor_name = 'Nina Harrow' WHERE company_id = $1", [company.companyId])
     .catch(() => undefined);
   await indexChanges({ db: app.db, clock: app.clock.read, logger: pino({ level: 'silent' }) });
-  const { data: contacts } = await client.listInteractions({ caseId: showcaseId });
+  const { data: contacts } = await client.getCaseInteractions({ caseId: showcaseId });
   return { contactId: contacts[0]?.id ?? '' };
 }
 
@@ -173,7 +173,7 @@ async function usePalette(page: Page): Promise<void> {
   await page.keyboard.press('/');
   await page.keyboard.type('wills');
   await page.clock.runFor(1_000);
-  await page.getByRole('option').first().waitFor();
+  await page.getByRole('dialog').getByRole('option').first().waitFor();
 }
 
 /** A colleague saves the contact while it is edited here. */
