@@ -34,6 +34,8 @@ test('pictures', { skip }, async () => {
     'nina.harrow@harrowfinch.example',
     person.userId,
   ]);
+  // The advisers that every company of a test has.
+  await app.sql(`UPDATE advisers SET active = false WHERE name IN ('Alex Adviser', 'Vic Video')`);
   const { contactId } = await fill(company);
   for (const { name: variant, ...size } of VARIANTS) {
     const page = await openConsole(company, '', { ...size, person });

@@ -8,7 +8,7 @@ import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 /** After a lost answer the next try has the same key, so it is the same write. */
-type Undo = (idempotencyKey: string) => Promise<unknown>;
+export type Undo = (idempotencyKey: string) => Promise<unknown>;
 type Toast = { id: number; text: string; undo: Undo | undefined; idempotencyKey: string };
 
 const SHOWN_MS = 12_000;

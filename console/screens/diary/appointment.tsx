@@ -1,19 +1,19 @@
 import limits from 'openapi:UpdateAppointmentBody';
 import type { Adviser, Appointment, Customer, Meeting, Message } from '@case-records/client';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Panel } from '../../components/dialog.tsx';
 import { Field, Form, SelectField } from '../../components/form.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useNow } from '../../components/now.ts';
-import { ErrorState, Loaded } from '../../components/states.tsx';
-import { toast } from '../../components/toast.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { report, toast, type Undo } from '../../components/toast.tsx';
 import { Badge, DateTime, type Tone } from '../../components/values.tsx';
 import { to } from '../../navigation/place.ts';
+import { useAction } from '../../service/action.ts';
 import { service } from '../../service/client.ts';
 import { useAdvisers } from '../../service/company-data.ts';
-import { readDraft } from '../../service/drafts.ts';
-import { announce, ofCase } from '../../service/following.ts';
+import { ofCase } from '../../service/following.ts';
 import { type Careful, useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { company, may } from '../../service/session.ts';
@@ -102,40 +102,37 @@ function Details(props: DetailsProps) {
   const mayAct = may('appointments:write') && !moved;
   const known = useCase(may('cases:read', 'manage') ? caseId : '');
   const key = { caseId, appointmentID: id };
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  // What was typed stays in the form; without it the form shows what a colleague has saved.
-  const shown = useRef(record);
-  const draft = `diary/${id}${moved ? `/${moved.start}/${moved.end}` : ''}`;
-  if (readDraft(draft) === undefined) shown.current = record;
-
-  const act = async (run: (write: Key & Careful) => Promise<unknown>, said: string, undo?: () => Promise<void>) => {
-    if (isBusy) return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      await run({ ...key, idempotencyKey: crypto.randomUUID(), ...(etag !== undefined && { ifMatch: etag }) });
-      announce({ record: 'appointment', caseId });
-      toast(said, undo);
-      return true;
-    } catch (failure) {
-      setError(failure);
-      reload();
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
+  const action = useAction(id);
+  const change = { record: 'appointment', caseId };
+  const seen = etag === undefined ? {} : { ifMatch: etag };
+  const act: Act = (button, write, said, undo) =>
+    action.run(
+      async (idempotencyKey) => {
+        try {
+          await write({ ...key, idempotencyKey, ...seen });
+        } catch (error) {
+          reload();
+          throw error;
+        }
+        report(change, said, undo);
+      },
+      // What is pressed for another version of the appointment is another write.
+      `${button} ${etag}`,
+    );
   const setOutcome = (body: { attended: boolean; cancelled: boolean; type: string | null }) =>
-    act((write) => service.setAppointmentOutcome({ ...write, body }), text.outcomeSaved);
+    act(JSON.stringify(body), (write) => service.setAppointmentOutcome({ ...write, body }), text.outcomeSaved);
   const type = appointment.type === NO_SHOW ? null : appointment.type;
-  const restore = async () => {
-    await service.restoreAppointment({ ...key, idempotencyKey: crypto.randomUUID() });
-    announce({ record: 'appointment', caseId });
-    toast(text.restored);
-  };
   const remove = async () => {
-    if (await act((write) => service.deleteCaseAppointment(write), text.deleted, restore)) onClose();
+    const isDone = await act(
+      'delete',
+      (write) => service.deleteCaseAppointment(write),
+      text.deleted,
+      async (idempotencyKey) => {
+        await service.restoreAppointment({ ...key, idempotencyKey });
+        toast(text.restored);
+      },
+    );
+    if (isDone) onClose();
   };
   const ending = noticesOfEnding({ ...planOf({}, state === 'cancelled'), ...span }, knownOf(record, props));
   return (
@@ -160,9 +157,13 @@ function Details(props: DetailsProps) {
           </a>
         )}
         {!appointment.join_url && meeting.state !== 'none' && <p>{text.meeting[meeting.state]}</p>}
-        {error !== undefined && <ErrorState error={error} />}
+        {action.failure.value && (
+          <p class="failure" role="alert">
+            {action.failure.value}
+          </p>
+        )}
         {mayAct && (
-          <fieldset class="diary-actions" aria-busy={isBusy}>
+          <fieldset class="diary-actions" aria-busy={action.isBusy.value}>
             <legend class="visually-hidden">{text.outcome}</legend>
             {state === undefined && span.start <= now && (
               <>
@@ -190,13 +191,7 @@ function Details(props: DetailsProps) {
         {mayAct &&
           (state === 'cancelled' ? <small>{text.undoing}</small> : <Notices title={text.ending} notices={ending} />)}
       </div>
-      <EditForm
-        key={shown.current.etag}
-        {...props}
-        record={shown.current}
-        draft={draft}
-        customers={known.data?.customers ?? []}
-      />
+      <EditForm {...props} customers={known.data?.customers ?? []} />
       {mayAct && <MeetingActions record={record} now={now} end={span.end} advisers={advisers} act={act} />}
       {!moved && <Sent messages={messages} />}
     </>
@@ -224,28 +219,26 @@ const valuesOf = ({ appointment, span }: Current): Values => ({
 
 const isRequested = (state: string | null): boolean => state !== null && state !== 'cancelled';
 
-type EditProps = PanelProps & Shared & { record: Found; draft: string; customers: readonly Customer[] };
+type EditProps = PanelProps & Shared & { record: Found; customers: readonly Customer[] };
 
 function EditForm(props: EditProps) {
-  const { caseId, id, record, draft, customers, moved, onClose, onSaved } = props;
+  const { caseId, id, record, customers, moved, onClose, onSaved } = props;
   const element = useRef<HTMLDivElement>(null);
-  /** What is stored, as far as this form knows. Only what differs from it is sent. */
-  const stored = useRef(valuesOf(record));
+  const stored = valuesOf(record);
   const key = { caseId, appointmentID: id };
   const form = useForm({
-    draft,
-    initial: { ...stored.current, ...(moved && timeValues(moved)) },
-    base: stored.current,
+    draft: `diary/${id}${moved ? `/${moved.start}/${moved.end}` : ''}`,
+    initial: { ...stored, ...(moved && timeValues(moved)) },
+    base: stored,
     etag: record.etag,
     read: async () => {
       const current = await readCurrent(key);
-      stored.current = valuesOf(current);
-      return { values: stored.current, etag: current.etag };
+      return { values: valuesOf(current), etag: current.etag };
     },
-    send: async (values, careful) => {
-      await service.updateCaseAppointment({ ...key, body: changesOf(values, stored.current), ...careful });
-      announce({ record: 'appointment', caseId });
-      toast(text.saved);
+    send: (values, careful, base) =>
+      service.updateCaseAppointment({ ...key, body: changesOf(values, base), ...careful }),
+    onSent: () => {
+      report({ record: 'appointment', caseId }, text.saved);
       if (onSaved) onSaved(id);
       else onClose();
     },
@@ -273,7 +266,7 @@ function EditForm(props: EditProps) {
           title={text.sending}
           notices={noticesOfSaving(
             planOf(values, isCancelled),
-            planOf(stored.current, isCancelled),
+            planOf(stored, isCancelled),
             confirmOf(values),
             knownOf(record, props),
           )}
@@ -300,7 +293,12 @@ function changesOf(values: Values, stored: Values) {
   };
 }
 
-type Act = (run: (write: Key & Careful) => Promise<unknown>, said: string) => Promise<unknown>;
+type Act = (
+  button: string,
+  write: (target: Key & Careful) => Promise<unknown>,
+  said: string,
+  undo?: Undo,
+) => Promise<boolean>;
 type MeetingProps = { record: Found; now: number; end: number; advisers: readonly Adviser[]; act: Act };
 
 function MeetingActions({ record: { appointment, meeting }, now, end, advisers, act }: MeetingProps) {
@@ -315,12 +313,12 @@ function MeetingActions({ record: { appointment, meeting }, now, end, advisers, 
       <p>{words[meeting.state]}</p>
       {meeting.last_error && <small>{meeting.last_error}</small>}
       {(meeting.state === 'none' || meeting.state === 'failed') && mayRequest && (
-        <Button onClick={() => act((write) => service.requestAppointmentMeeting(write), text.saved)}>
+        <Button onClick={() => act('meet', (write) => service.requestAppointmentMeeting(write), text.saved)}>
           {meeting.state === 'none' ? words.add : words.again}
         </Button>
       )}
       {meeting.state !== 'none' && (
-        <Button onClick={() => act((write) => service.withdrawAppointmentMeeting(write), text.saved)}>
+        <Button onClick={() => act('withdraw', (write) => service.withdrawAppointmentMeeting(write), text.saved)}>
           {words.withdraw}
         </Button>
       )}

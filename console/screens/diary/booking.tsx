@@ -4,10 +4,9 @@ import { useEffect } from 'preact/hooks';
 import { Panel } from '../../components/dialog.tsx';
 import { CheckField, Field, Form, SelectField } from '../../components/form.tsx';
 import { useNow } from '../../components/now.ts';
-import { toast } from '../../components/toast.tsx';
+import { report, toast } from '../../components/toast.tsx';
 import { service } from '../../service/client.ts';
 import { useAdvisers } from '../../service/company-data.ts';
-import { announce } from '../../service/following.ts';
 import { useForm, type Values } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { company } from '../../service/session.ts';
@@ -96,15 +95,14 @@ function Booking({
     send: async (values, careful) => {
       const chosenCase = String(values.case);
       if (!chosenCase) throw caseMissing();
-      const { data } = await service.createCaseAppointment({
-        caseId: chosenCase,
-        body: toBody(values, usual),
-        ...careful,
-      });
-      toast(text.booked);
+      const write = { caseId: chosenCase, body: toBody(values, usual), ...careful };
+      const { data } = await service.createCaseAppointment(write);
       if (replaced) await removeReplaced(replaced, before?.etag);
-      announce({ record: 'appointment', caseId: chosenCase });
-      if (onSaved) onSaved(data.id);
+      return { caseId: chosenCase, id: data.id };
+    },
+    onSent: ({ caseId: chosenCase, id }) => {
+      report({ record: 'appointment', caseId: chosenCase }, text.booked);
+      if (onSaved) onSaved(id);
       else onClose();
     },
   });

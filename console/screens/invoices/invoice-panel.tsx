@@ -7,14 +7,14 @@ import { formatMoney, parseDecimal } from '../../components/money.ts';
 import { Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toRequestTime } from '../../components/time.ts';
-import { toast } from '../../components/toast.tsx';
+import { report, type Undo } from '../../components/toast.tsx';
 import { Badge, DateTime, Day, Money } from '../../components/values.tsx';
 import { useAutoFocus } from '../../navigation/focus.ts';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { type Action, useAction } from '../../service/action.ts';
 import { service } from '../../service/client.ts';
 import { announce, ofCase } from '../../service/following.ts';
-import { useForm } from '../../service/form.ts';
+import { type Careful, useForm } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { company, may } from '../../service/session.ts';
 import { fieldLabel, texts } from '../../texts.ts';
@@ -131,9 +131,8 @@ function Payments({ caseId, shown: { invoice, payments }, action }: SectionProps
   const reverse = (paymentId: string) =>
     action.run(async (idempotencyKey) => {
       await service.reversePayment({ caseId, invoiceId: invoice.id, paymentId, idempotencyKey });
-      announce({ record: 'invoice', caseId });
-      toast(text.paymentReversed);
-    });
+      report({ record: 'invoice', caseId }, text.paymentReversed);
+    }, paymentId);
   return (
     <section aria-label={text.payments}>
       <h3>{text.payments}</h3>
@@ -164,37 +163,34 @@ function Actions({ caseId, shown: { invoice, etag, payments }, action, mayPay }:
   const target = { caseId, invoiceId };
   const part = useAutoFocus<HTMLElement>();
   const isCancelled = status === 'Cancelled';
-  const tellChange = () => announce({ record: 'invoice', caseId });
+  const change = { record: 'invoice', caseId };
   // The invoice must be the one that is shown: somebody may have recorded a payment meanwhile.
   const seen = etag === undefined ? {} : { ifMatch: etag };
-  const act = (write: (careful: { idempotencyKey: string; ifMatch?: string }) => Promise<unknown>, after: () => void) =>
-    action.run(async (idempotencyKey) => {
-      try {
-        await write({ idempotencyKey, ...seen });
-        after();
-      } finally {
-        tellChange();
-      }
-    });
-  const markSent = () =>
-    act(
-      (careful) => service.markInvoiceSent({ ...target, ...careful }),
-      () => toast(text.markedSent(number)),
+  const act = (button: string, write: (careful: Careful) => Promise<unknown>, said: string, undo?: Undo) =>
+    action.run(
+      async (idempotencyKey) => {
+        try {
+          await write({ idempotencyKey, ...seen });
+        } catch (error) {
+          announce(change);
+          throw error;
+        }
+        report(change, said, undo);
+      },
+      // What is pressed for another version of the invoice is another write.
+      `${button} ${etag}`,
     );
+  const markSent = () =>
+    act('send', (careful) => service.markInvoiceSent({ ...target, ...careful }), text.markedSent(number));
   const cancel = () =>
     act(
+      'cancel',
       (careful) => service.cancelInvoice({ ...target, ...careful }),
-      () =>
-        toast(text.cancelled(number), async () => {
-          await service.reinstateInvoice({ ...target, idempotencyKey: crypto.randomUUID() });
-          tellChange();
-        }),
+      text.cancelled(number),
+      (idempotencyKey) => service.reinstateInvoice({ ...target, idempotencyKey }),
     );
   const reinstate = () =>
-    act(
-      (careful) => service.reinstateInvoice({ ...target, ...careful }),
-      () => toast(text.reinstated(number)),
-    );
+    act('reinstate', (careful) => service.reinstateInvoice({ ...target, ...careful }), text.reinstated(number));
   const mayWrite = may('invoices:write');
   const hasPayments = payments.some(({ reversed_at }) => reversed_at === null);
   const isInCase = place.value.path[1] === caseId;
@@ -202,7 +198,7 @@ function Actions({ caseId, shown: { invoice, etag, payments }, action, mayPay }:
   return (
     <>
       {action.failure.value && (
-        <p class="ledger-failure" role="alert">
+        <p class="failure" role="alert">
           {action.failure.value}
         </p>
       )}
@@ -250,13 +246,12 @@ function PaymentForm({ caseId, invoice, onClose }: { caseId: string; invoice: In
         paid_at: paid_at ? toRequestTime(String(paid_at)) : null,
         reference: String(reference) || null,
       };
-      const { data: payment } = await service.recordPayment({ caseId, invoiceId, body, ...careful });
-      announce({ record: 'invoice', caseId });
-      toast(text.recorded(formatMoney(payment.amount, currency), number), async () => {
-        const undo = { caseId, invoiceId, paymentId: payment.id, idempotencyKey: crypto.randomUUID() };
-        await service.reversePayment(undo);
-        announce({ record: 'invoice', caseId });
-      });
+      return (await service.recordPayment({ caseId, invoiceId, body, ...careful })).data;
+    },
+    onSent: ({ id: paymentId, amount }) => {
+      report({ record: 'invoice', caseId }, text.recorded(formatMoney(amount, currency), number), (idempotencyKey) =>
+        service.reversePayment({ caseId, invoiceId, paymentId, idempotencyKey }),
+      );
       onClose();
     },
   });

@@ -3,12 +3,12 @@ import { CaseRecordsError } from '@case-records/client';
 import { Button } from '../../components/button.tsx';
 import { Panel } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { toast } from '../../components/toast.tsx';
+import { report } from '../../components/toast.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { to } from '../../navigation/place.ts';
 import { useAction } from '../../service/action.ts';
 import { type Service, service } from '../../service/client.ts';
-import { announce, ofCase } from '../../service/following.ts';
+import { ofCase } from '../../service/following.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { company, may } from '../../service/session.ts';
 import { MessageState } from './message-state.tsx';
@@ -118,8 +118,7 @@ function Resending({ caseId, message, listed, background, onClose }: ResendingPr
     action.run(async (idempotencyKey) => {
       const target = { caseId, appointmentID: appointment.id, messageId: message.id };
       await service.resendMessage({ ...target, idempotencyKey });
-      announce({ record: 'message', caseId });
-      toast(text.how.done(recipient));
+      report({ record: 'message', caseId }, text.how.done(recipient));
       onClose();
     });
   const hasMoved = listed && Date.parse(listed.start) !== Date.parse(appointment.start_time);
@@ -146,7 +145,7 @@ function Resending({ caseId, message, listed, background, onClose }: ResendingPr
         <li>{text.how.keeps}</li>
       </ul>
       {action.failure.value && (
-        <p class="ledger-failure" role="alert">
+        <p class="failure" role="alert">
           {action.failure.value}
         </p>
       )}
