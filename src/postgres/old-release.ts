@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { syncFolder, syncTree } from '../kernel/durable-file.ts';
 import { BundledPostgresError } from './bundled-postgres-error.ts';
-import { PROGRAM_ENVIRONMENT, packageName, type Release, releaseIn, serverProgram } from './release.ts';
+import { createLinks, PROGRAM_ENVIRONMENT, packageName, type Release, releaseIn, serverProgram } from './release.ts';
 
 /** The programs of an older major version. They read the old data once, for an upgrade. */
 
@@ -50,6 +50,8 @@ async function releaseOfOperator(folder: string, major: string): Promise<Release
 }
 
 async function versionOf(folder: string): Promise<string> {
+  // An upgrade that was killed right after the download, or npm without install scripts, has made none.
+  await createLinks(folder);
   const { stdout } = await run(serverProgram(releaseIn(folder, '')), ['--version'], { env: PROGRAM_ENVIRONMENT }).catch(
     (error: Error) => {
       throw new BundledPostgresError(`The programs in ${folder} do not run here: ${error.message.trim()}.`);

@@ -183,8 +183,10 @@ export async function assertAccessibleEverywhere(
   await isReady(page);
   for (const { theme, width } of LOOKS) {
     await page.emulateMedia({ colorScheme: theme });
-    // A low window would hide the middle of the page behind the navigation at its lower edge, until it is scrolled.
     await page.setViewportSize({ width, height: 2_400 });
+    // A window that is lower than the page would hide its middle behind the navigation at the edge, until it is scrolled.
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    await page.setViewportSize({ width, height: height + 400 });
     const place = `${address} ${theme} ${width} px`;
     await assertFits(page, place);
     await assertAccessible(page, place);

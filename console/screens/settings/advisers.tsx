@@ -7,7 +7,6 @@ import { report } from '../../components/toast.tsx';
 import { Badge } from '../../components/values.tsx';
 import { go, place, withQuery } from '../../navigation/place.ts';
 import { service } from '../../service/client.ts';
-import { ofRecords } from '../../service/following.ts';
 import { type Careful, useForm } from '../../service/form.ts';
 import { useLoaded } from '../../service/loading.ts';
 import { texts } from '../../texts.ts';
@@ -71,10 +70,10 @@ export const Advisers = () => (
 /** Where the video meetings of an adviser come from. */
 function VideoAccount({ record: adviser, etag }: { record: Adviser; etag: string | undefined }) {
   const { id: adviserId, video_provider } = adviser;
+  // Read after the adviser has changed, never beside: an account that was disconnected meanwhile is not there.
   const account = useLoaded(
-    video_provider === 'zoom' ? `settings/video/${adviserId}` : undefined,
+    video_provider === 'zoom' ? `settings/video/${adviserId}/${etag}` : undefined,
     async (signal, service) => (await service.getVideoAccount({ adviserId, signal })).data,
-    ofRecords('adviser'),
   ).data;
   const isConnecting = place.value.query.get('video') === 'zoom';
   const connectJitsi = (careful: Careful) =>

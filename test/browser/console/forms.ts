@@ -23,7 +23,7 @@ test('a form that is opened again begins with what is stored now', { skip }, asy
   await page.getByLabel('Notes').waitFor();
   await page.keyboard.press('Escape');
   await update({ notes: 'New' });
-  await page.goBack();
+  await page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: 'Phone', exact: true }).click();
   await page.getByLabel('Notes').waitFor();
   assert.equal(await page.getByLabel('Notes').inputValue(), 'New');
   assertNoComplaints(page);
