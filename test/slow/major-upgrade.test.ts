@@ -12,6 +12,7 @@ import { type Release, SERVICE_ROLE } from '../../src/postgres/bundled-postgres.
 import { setOldAside } from '../../src/postgres/major-upgrade.ts';
 import { setUpDatabase } from '../../src/server/database-setup.ts';
 import { moveDatabase } from '../../src/upgrade/move-database.ts';
+import { copyFolder, sharedFolder } from '../harness/data-directory.ts';
 import { digestOf, fetchOldRelease, openOldDatabase, startOldDatabase } from '../harness/old-database.ts';
 import { launch, temporaryDirectory, urlOf } from '../harness/service.ts';
 
@@ -33,18 +34,25 @@ async function newDataDir(): Promise<string> {
 /** A data directory of PostgreSQL 17 with the migrations, the demonstration company and what `prepare` adds. */
 async function oldDataDir(prepare: (sql: Sql) => Promise<unknown>, migrations?: Migration[]): Promise<string> {
   const dataDir = await newDataDir();
-  const server = await startOldDatabase(dataDir, old);
+  if (!migrations) await copyFolder(await oldDemonstration(), dataDir);
+  const server = await (migrations
+    ? startOldDatabase(dataDir, old)
+    : openOldDatabase(dataDir, join(dataDir, 'postgres'), old));
   if (migrations) await migrate(server.connection, migrations);
-  else {
-    await setUpDatabase({ owner: server.connection, roleToCreate: SERVICE_ROLE }, await readMigrations());
-    const service = urlOf({ ...server.connection, user: SERVICE_ROLE });
-    await launch({ DATABASE_URL: service, DATA_DIR: dataDir }, 'demo').ended();
-  }
   await withClient(server.connection, prepare);
   digests.set(dataDir, await digestOf(server.connection));
   await server.stop();
   return dataDir;
 }
+
+const oldDemonstration = () =>
+  sharedFolder('old-demonstration', async (dataDir) => {
+    const server = await startOldDatabase(dataDir, old);
+    await setUpDatabase({ owner: server.connection, roleToCreate: SERVICE_ROLE }, await readMigrations());
+    const service = urlOf({ ...server.connection, user: SERVICE_ROLE });
+    await launch({ DATABASE_URL: service, DATA_DIR: dataDir }, 'demo').ended();
+    await server.stop();
+  });
 const digests = new Map<string, string>();
 const nothing = async () => {};
 

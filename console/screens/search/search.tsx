@@ -1,5 +1,5 @@
 import type { SearchHit } from '@case-records/client';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
@@ -36,7 +36,8 @@ export function SearchScreen() {
   });
   useRowKeys();
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before the next key arrives: a letter beside the field is a command.
+  useLayoutEffect(() => {
     if (q === '') input.current?.focus();
   }, [q]);
   /** Adds a kind to those that are chosen, or takes it away. */

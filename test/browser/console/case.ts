@@ -198,6 +198,7 @@ test('an appointment has one panel, in the diary, in Today and in its case, and 
       .getByRole(address === '/diary' ? 'button' : 'link', { name: link, exact: true })
       .click();
     await dialog.getByRole('button', { name: 'Save' }).waitFor();
+    await dialog.getByRole('link', { name: 'Smith', exact: true }).waitFor();
     // Only the diary shows where it would move to.
     texts.push((await dialog.innerText()).replace('Move with the arrow keys\n', ''));
     const opened = page.url();
