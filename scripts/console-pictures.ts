@@ -183,8 +183,11 @@ async function conflict(page: Page, { client, showcaseId }: ConsoleCompany): Pro
   const interactionId = decodeURIComponent(page.url()).split('/').at(-1) ?? '';
   const { data } = await client.readInteraction({ caseId: showcaseId, interactionId });
   await typeInto(page, { Notes: 'Asked when the wills can be signed. Offered Thursday at ten.' });
-  const body = { type: data.type, notes: 'Asked when the wills can be signed. Offered Friday.' };
-  await client.updateCaseInteraction({ caseId: showcaseId, interactionId, body });
+  const save = (notes: string) =>
+    client.updateCaseInteraction({ caseId: showcaseId, interactionId, body: { type: data.type, notes } });
+  await save('Asked when the wills can be signed. Offered Friday.');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('dialog', { name: 'Somebody else has changed this' }).waitFor();
+  // For the next picture of it.
+  await save(data.notes ?? '');
 }

@@ -38,7 +38,7 @@ test('CI installs what is locked, checks it, and runs every test file', async ()
       .join(' ')
       .replace(/ (--\S*|\|\|).*/, ''),
   );
-  const slow = ['wait "$installing"', 'npm run test:slow'];
+  const slow = ['wait "$installing"', 'test/browser/twice.sh', 'npm run test:slow'];
   assert.deepEqual(commands, [
     'test/slow/packages.sh &',
     ...['npm ci', 'npm audit', 'npm run check', 'npm test'],
@@ -51,7 +51,8 @@ test('CI installs what is locked, checks it, and runs every test file', async ()
   };
   const groups = (await filesNamedIn(scripts.test)).map((file) => basename(file, '.ts'));
   const grouped = (await Promise.all(groups.map(filesOf))).flat().map((file) => `test/${file}`);
-  const run = [...grouped, ...(await filesNamedIn(scripts['test:slow']))];
+  const browser = await filesNamedIn(await read('test/browser/twice.sh'));
+  const run = [...grouped, ...browser, ...(await filesNamedIn(scripts['test:slow']))];
   const all = await Array.fromAsync(glob('**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modules'] }));
   assert.deepEqual(run.sort(), all.sort());
 });
