@@ -271,24 +271,29 @@ test('on a phone a press in a column books there, after what ends above it, and 
   skip,
 }, async () => {
   const company = await app.company();
-  await book(company, '2026-06-01 11:00', '2026-06-01 12:15');
+  const id = await book(company, '2026-06-01 11:00', '2026-06-01 12:15');
   const page = await openConsole(company, '/diary', { width: 390, height: 844 });
+  await appointment(page, id).waitFor();
   const column = page.getByRole('region', { name: 'Alex Adviser' });
   const start = page.getByRole('dialog').getByLabel('Start', { exact: true });
   const box = (await column.locator('.diary-times').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
   await page.mouse.click(box.x + box.width / 2, box.y + box.height - 4);
   await start.waitFor();
-  assert.equal(await start.inputValue(), '2026-06-01T12:15');
-  assert.equal(await page.getByRole('dialog').getByLabel('Adviser').inputValue(), company.adviser);
+  await eventually(async () => assert.equal(await start.inputValue(), '2026-06-01T12:15'));
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('Adviser').inputValue(), company.adviser),
+  );
   await press(page, 'Escape');
   await page.getByRole('region', { name: 'Vic Video' }).getByText('No appointments').click();
   await start.waitFor();
-  assert.equal(await start.inputValue(), '2026-06-01T08:00');
-  assert.equal(await page.getByRole('dialog').getByLabel('Adviser').inputValue(), company.adviserWithVideo);
+  await eventually(async () => assert.equal(await start.inputValue(), '2026-06-01T08:00'));
+  await eventually(async () =>
+    assert.equal(await page.getByRole('dialog').getByLabel('Adviser').inputValue(), company.adviserWithVideo),
+  );
   await press(page, 'Escape');
   await page.getByRole('link', { name: 'Book an appointment' }).click();
   await start.waitFor();
-  assert.equal(await start.inputValue(), '');
+  await eventually(async () => assert.equal(await start.inputValue(), ''));
   assertNoComplaints(page);
   await page.context().close();
 });
