@@ -20,7 +20,7 @@ export const skip = chromiumPath === undefined && 'Chromium is not installed: te
 
 /** Longer than a loaded machine needs. */
 const MAX_WAIT_MS = 60_000;
-/** Without a graphics process and the software that stands in for a card: an eighth of the processor time. */
+/** Neither a graphics process nor the software that stands in for a card. */
 const WITHOUT_GRAPHICS = ['--disable-gpu', '--in-process-gpu', '--disable-software-rasterizer'];
 const START_ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', ...WITHOUT_GRAPHICS];
 
