@@ -51,10 +51,3 @@ export function addDays(day: string, days: number): string {
 /** Whether the text is a day of the calendar that can be shown, with the days around it. */
 export const isDay = (text: string | null): text is string =>
   text !== null && /^[12]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && addDays(text, 0) === text;
-
-/** Returns a wall time later by some minutes of the wall clock. */
-export function addMinutes(wall: string, minutes: number): string {
-  const date = new Date(`${wall}:00Z`);
-  date.setUTCMinutes(date.getUTCMinutes() + minutes);
-  return date.toISOString().slice(0, 16);
-}

@@ -17,7 +17,7 @@ import { setTheme, THEMES, theme } from './theme.ts';
 type Open = 'palette' | 'keys' | undefined;
 const open = signal<Open>(undefined);
 
-export const openPalette = (): void => {
+const openPalette = (): void => {
   open.value = 'palette';
 };
 

@@ -2,7 +2,7 @@
 export type Values = Readonly<Record<string, string | boolean>>;
 
 /** A field, or a list with all of its lines: a line has no name of its own that two versions would share. */
-export const partOf = (name: string): string => name.replace(/\[.*/, '');
+const partOf = (name: string): string => name.replace(/\[.*/, '');
 
 const entriesOf = (values: Values, parts: readonly string[]) =>
   Object.entries(values).filter(([name]) => parts.includes(partOf(name)));

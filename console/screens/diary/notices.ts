@@ -48,7 +48,7 @@ type Known = {
 };
 
 /** Returns who knows of the appointment: the last message that reached a recipient decides. */
-export function toldOf(messages: readonly Message[], channel: Channel): string[] {
+function toldOf(messages: readonly Message[], channel: Channel): string[] {
   const last = new Map<string, Message>();
   for (const message of messages) {
     if (message.state !== 'sent' || message.channel !== channel || !message.sent_to) continue;

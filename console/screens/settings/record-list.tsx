@@ -49,7 +49,7 @@ export type RecordKind<Record extends { id: string }> = {
 };
 
 /** Returns the link that opens the panel of a record. */
-export const openRecord = (name: string, id: string): string => withQuery({ open: `${name}/${id}` });
+const openRecord = (name: string, id: string): string => withQuery({ open: `${name}/${id}` });
 
 const closePanel = () => go(withQuery({ open: undefined }), { replace: true });
 
