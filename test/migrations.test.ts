@@ -206,3 +206,22 @@ test('people whose names have letters that are folded since migration 0040 are f
     );
     assert.deepEqual(indexes.rows, []);
   }));
+
+test('a connection that is open while migration 0042 replaces a function still finds people by their indexes', () =>
+  withDatabase(async (connection, client) => {
+    const migrations = await readMigrations();
+    await migrate(
+      connection,
+      migrations.filter(({ version }) => version < 42),
+    );
+    await client.query('SET enable_seqscan = off');
+    const name = `(left(fold_text(left(last_name, 100) || ', ' || left(first_names, 100)), 200) COLLATE "C")`;
+    const plan = async () => {
+      const found = `SELECT id FROM people WHERE deleted_at IS NULL AND ${name} >= 'a'`;
+      return (await client.query(`EXPLAIN ${found}`)).rows.map((row) => row['QUERY PLAN']).join('\n');
+    };
+    const walk = /using people_of_company_name[\s\S]*Index Cond: .*>= 'a'/;
+    assert.match(await plan(), walk);
+    await migrate(connection, migrations);
+    assert.match(await plan(), walk);
+  }));
