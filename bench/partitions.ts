@@ -76,6 +76,8 @@ async function measurePartitions(partitions: number): Promise<void> {
   console.log(
     `\n${partitions} partitions, ${events} events: ${Math.round(size.heap)} bytes of heap and ${Math.round(size.indexes)} of indexes per event (key ${Math.round(size.key)})`,
   );
+  // As the connections of the service.
+  await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off');
   const statements = eventStatements(AUDIT_LOGS);
   const { rows: picks } = await client.query(
     `SELECT share, ${company('r')} AS company_id, ${inCase('r')} AS case_id, ${id(3, 'r')} AS record_id,
