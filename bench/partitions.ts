@@ -76,8 +76,6 @@ async function measurePartitions(partitions: number): Promise<void> {
   console.log(
     `\n${partitions} partitions, ${events} events: ${Math.round(size.heap)} bytes of heap and ${Math.round(size.indexes)} of indexes per event (key ${Math.round(size.key)})`,
   );
-  // As the connections of the service.
-  await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off');
   const statements = eventStatements(AUDIT_LOGS);
   const { rows: picks } = await client.query(
     `SELECT share, ${company('r')} AS company_id, ${inCase('r')} AS case_id, ${id(3, 'r')} AS record_id,
@@ -113,6 +111,8 @@ async function measurePartitions(partitions: number): Promise<void> {
       const chosen = picks.filter((p) => p.share === share && p.position !== null);
       for (const pick of chosen) {
         const { statement, values } = queryOf(pick);
+        // As the service has its connections.
+        await client.query(`SET plan_cache_mode = ${statement.pool === 'search' ? 'auto' : 'force_generic_plan'}`);
         const startedAt = performance.now();
         await client.query({ name: statement.name, text: statement.text, values });
         times.push(performance.now() - startedAt);
