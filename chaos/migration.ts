@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate, pendingMigrations, readMigrations, separateStatements } from '../src/kernel/schema/migrations.ts';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { makeDataDirectory } from '../test/harness/data-directory.ts';
 import { launch, temporaryDirectory, urlOf } from '../test/harness/service.ts';
 import { randomFrom } from '../test/harness/simulated-year.ts';
 import { addFault, type ChaosTest, emptyResults, type Results, waitUntil } from './chaos-test.ts';
@@ -20,7 +21,9 @@ export const migration: ChaosTest = {
     const results = emptyResults();
     const random = randomFrom(seed);
     const home = await temporaryDirectory();
-    const server = await startBundledPostgres({ dataDir: join(home.path, 'database'), log: () => {} });
+    const dataDir = join(home.path, 'database');
+    await makeDataDirectory('initialised', dataDir);
+    const server = await startBundledPostgres({ dataDir, log: () => {} });
     const all = await readMigrations();
     const rounds = short ? 2 : 30;
     const schemas = new Map<number, string>();

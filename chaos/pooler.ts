@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startBundledPostgres } from '../src/postgres/bundled-postgres.ts';
+import { makeDataDirectory } from '../test/harness/data-directory.ts';
 import { findPgbouncers, startPgbouncer } from '../test/harness/pgbouncer.ts';
 import { openReceiver } from '../test/harness/receiver.ts';
 import { printed, temporaryDirectory, urlOf } from '../test/harness/service.ts';
@@ -37,6 +38,7 @@ export const pooler: ChaosTest = {
     const rounds = Number(process.env.ROUNDS ?? (short ? 3 : 30));
     const home = await temporaryDirectory();
     const dataDir = join(home.path, 'database');
+    await makeDataDirectory('initialised', dataDir);
     const server = await startBundledPostgres({ dataDir, log: () => {} });
     for (const folder of [home.path, dataDir]) await chmod(folder, 0o755);
     const address = { ...server.connection, host: join(dataDir, 'postgres') };

@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readMigrations } from '../../src/kernel/schema/migrations.ts';
 import { SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { setUpDatabase } from '../../src/server/database-setup.ts';
 import { startProcess, temporaryDirectory } from './service.ts';
+import { until } from './until.ts';
+
+const MAX_MAKING_MS = 120_000;
 
 /**
  * Data folders that are copied instead of made: `initdb`, the migrations and the demonstration company took 4 s of
@@ -14,8 +17,14 @@ import { startProcess, temporaryDirectory } from './service.ts';
  */
 
 const MAKERS = {
+  /** The bundled database without a table. */
+  initialised: async (dataDir: string) => {
+    const server = await startBundledPostgres({ dataDir, log: () => {}, settings: { fsync: 'off' } });
+    await server.stop();
+  },
   /** The bundled database at today's schema, without a company. */
   migrated: async (dataDir: string) => {
+    await makeDataDirectory('initialised', dataDir);
     const server = await startBundledPostgres({ dataDir, log: () => {}, settings: { fsync: 'off' } });
     await setUpDatabase({ owner: server.connection, roleToCreate: SERVICE_ROLE }, await readMigrations());
     await server.stop();
@@ -48,15 +57,34 @@ export async function temporaryDataDirectory(kind: Kind): ReturnType<typeof temp
   return folder;
 }
 
-/** A folder that the first process of the run makes that needs it. Nobody may change it. */
+/** A folder that the first process of the run makes that needs it, while others wait for it. Nobody may change it. */
 export async function sharedFolder(name: string, make: (draft: string) => Promise<unknown>): Promise<string> {
   const folder = process.env.TEST_SHARED_FOLDERS;
   if (folder === undefined) throw new Error('Run the tests with npm test, which makes a folder for this.');
-  const path = join(folder, name);
-  if (existsSync(path)) return path;
-  const draft = await mkdtemp(join(folder, 'draft-'));
-  await make(draft);
-  // Another process may have been faster.
-  await rename(draft, path).catch(() => rm(draft, { recursive: true }));
+  const [path, draft] = [join(folder, name), join(folder, `${name}.draft`)];
+  while (!existsSync(path)) {
+    if (!(await isNew(draft))) {
+      await until(() => !existsSync(draft), `another process to make ${path}`, MAX_MAKING_MS);
+      continue;
+    }
+    try {
+      // Another process may have ended in between.
+      if (existsSync(path)) continue;
+      await make(draft);
+      await rename(draft, path);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  }
   return path;
 }
+
+/** Creates the folder, and returns false if another process was faster. */
+const isNew = (path: string): Promise<boolean> =>
+  mkdir(path, { mode: 0o700 }).then(
+    () => true,
+    (error) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );

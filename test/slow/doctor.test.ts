@@ -3,12 +3,13 @@ import { after, test } from 'node:test';
 import { Database } from '../../src/kernel/database/database.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { commandOutput, runCommand } from '../harness/command-line.ts';
-import { temporaryDirectory, urlOf } from '../harness/service.ts';
+import { temporaryDataDirectory } from '../harness/data-directory.ts';
+import { urlOf } from '../harness/service.ts';
 import { CREDENTIALS } from '../harness/zoom.ts';
 
 /** The doctor checks no data on a server that could lose a write, so these tests have a durable server. */
 
-const home = await temporaryDirectory();
+const home = await temporaryDataDirectory('initialised');
 const server = await startBundledPostgres({ dataDir: home.path, log: () => {} });
 after(async () => {
   await server.stop();

@@ -12,7 +12,7 @@ import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { type Answer, caller } from '../harness/http.ts';
 import { testQuery } from '../harness/query.ts';
-import { launch, type Running, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
+import { launch, type Running, startProcess, urlOf } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 /** What a service sees during a failover; `npm run chaos -- --only failover` does it with real servers. */
@@ -175,9 +175,7 @@ test('a listener notices that the server is no longer there', async () => {
 });
 
 test('a standby is not read from', async () => {
-  const standby = await temporaryDirectory();
-  const first = await startBundledPostgres({ dataDir: standby.path, log: () => {} });
-  await first.stop();
+  const standby = await temporaryDataDirectory('initialised');
   await writeFile(join(standby.path, 'postgres', 'standby.signal'), '');
   const server = await startBundledPostgres({ dataDir: standby.path, log: () => {} });
   const db = new Database({ connection: server.connection, poolSize: 2 });

@@ -9,6 +9,7 @@ import { endHalfSentTransactions } from '../../src/kernel/database/half-sent-tra
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
 import { startApp } from '../harness/app.ts';
 import { commandOutput, runCommand } from '../harness/command-line.ts';
+import { makeDataDirectory } from '../harness/data-directory.ts';
 import { halfSent } from '../harness/half-sent.ts';
 import { caller } from '../harness/http.ts';
 import { findPgbouncers, startPgbouncer } from '../harness/pgbouncer.ts';
@@ -31,6 +32,7 @@ describe('behind PgBouncer', { skip }, async () => {
   if (!anyPgbouncer) return;
   const home = await temporaryDirectory();
   const dataDir = join(home.path, 'database');
+  await makeDataDirectory('initialised', dataDir);
   const server = await startBundledPostgres({ dataDir, log: () => {} });
   // PgBouncer runs as the user of the server, and enters the folders above its socket.
   for (const folder of [home.path, dataDir]) await chmod(folder, 0o755);

@@ -10,7 +10,7 @@ import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../
 import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
 import { testQuery } from '../harness/query.ts';
-import { launch, printed, type Settings, startProcess, temporaryDirectory, urlOf } from '../harness/service.ts';
+import { launch, printed, type Settings, startProcess, urlOf } from '../harness/service.ts';
 
 /** An acknowledged write waits for the disk, whatever a role, a database or the server is configured to do. */
 
@@ -42,7 +42,7 @@ describe('on a server that is told otherwise', () => {
   let remove: () => Promise<void>;
 
   before(async () => {
-    const data = await temporaryDirectory();
+    const data = await temporaryDataDirectory('initialised');
     remove = data.remove;
     server = await startBundledPostgres({ dataDir: data.path, log: () => {} });
     owner = new pg.Client(server.connection);
