@@ -5,12 +5,10 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import {
   app,
-  assertAccessible,
-  assertFits,
+  assertAccessibleInLooks,
   assertNoComplaints,
   type ConsolePage,
   eventually,
-  LOOKS,
   openConsole,
   site,
   skip,
@@ -387,25 +385,17 @@ test('every page of the settings is accessible in both themes and every width, a
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
   };
-  const checkAt = async (place: string) => {
-    for (const { theme, width } of LOOKS) {
-      await page.emulateMedia({ colorScheme: theme });
-      await page.setViewportSize({ width, height: 900 });
-      await assertFits(page, `${place} ${theme} ${width} px`);
-      await assertAccessible(page, `${place} ${theme} ${width} px`);
-    }
-  };
   for (const address of [...PAGES, 'events']) {
     await visit(address);
-    await checkAt(address);
+    await assertAccessibleInLooks(page, address);
   }
   for (const address of PANELS) {
     await visit(address);
     await page.locator('dialog').waitFor();
-    await checkAt(address);
+    await assertAccessibleInLooks(page, address);
   }
   await openOneEvent(page);
-  await checkAt('an event');
+  await assertAccessibleInLooks(page, 'an event');
   assertNoComplaints(page);
   await page.context().close();
 });
