@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { app, assertNoComplaints, openConsole, skip } from '../../harness/console.ts';
+import { app, assertNoComplaints, eventually, openConsole, skip } from '../../harness/console.ts';
 
 const hasFocus = (field: Locator) => field.evaluate((element) => element.matches(':focus'));
 
@@ -23,9 +23,41 @@ test('a form that is opened again begins with what is stored now', { skip }, asy
   await page.getByLabel('Notes').waitFor();
   await page.keyboard.press('Escape');
   await update({ notes: 'New' });
+  const read = Promise.withResolvers<void>();
+  await page.route('**/interactions/*', async (route) => {
+    await read.promise;
+    await route.continue();
+  });
   await page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: 'Phone', exact: true }).click();
+  await page.getByRole('dialog').waitFor();
+  assert.equal(await page.getByLabel('Notes').count(), 0);
+  read.resolve();
   await page.getByLabel('Notes').waitFor();
   assert.equal(await page.getByLabel('Notes').inputValue(), 'New');
+  assertNoComplaints(page);
+  await page.context().close();
+});
+
+test('an open form in which nothing was typed shows what a colleague saves, and goes on from there', {
+  skip,
+}, async () => {
+  const company = await app.company();
+  const { caseId, client, adviser } = company;
+  const times = { start_time: '2026-06-01 14:00', end_time: '2026-06-01 15:00' };
+  const { data } = await client.createCaseAppointment({ caseId, body: { adviser_email: adviser, ...times } });
+  const page = await openConsole(company, `/cases/${caseId}?open=appointment/${data.id}`);
+  const dialog = page.getByRole('dialog', { name: 'Appointment' });
+  await dialog.getByLabel('Place').waitFor();
+  await client.updateCaseAppointment({ caseId, appointmentID: data.id, body: { location: 'Court' } });
+  await eventually(async () => {
+    await page.clock.runFor(1_000);
+    assert.equal(await dialog.getByLabel('Place').inputValue(), 'Court');
+  });
+  await dialog.getByLabel('Notes').fill('Bring the deeds');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const stored = await client.readAppointment({ caseId, appointmentID: data.id });
+  assert.deepEqual([stored.data.location, stored.data.notes], ['Court', 'Bring the deeds']);
   assertNoComplaints(page);
   await page.context().close();
 });

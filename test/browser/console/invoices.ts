@@ -257,6 +257,38 @@ test('an invoice that somebody has changed meanwhile is not cancelled unseen, an
   await page.context().close();
 });
 
+test('after a lost answer a button repeats its write, and another button makes another one', { skip }, async () => {
+  const company = await app.company();
+  const owed = await write(company, due('2026-06-30'));
+  for (const amount of ['10', '20', '30']) await pay(company, owed, amount);
+  const page = await openConsole(company, `/invoices?open=${company.caseId}/${owed.id}`);
+  const reverse = (amount: string) =>
+    page.getByRole('listitem').filter({ hasText: amount }).getByRole('button', { name: 'Reverse' });
+  const loseAnswerOf = async (amount: string) => {
+    await page.route('**/reverse', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await reverse(amount).click();
+    await passTimeUntil(page, page.locator('.failure'));
+    await page.unroute('**/reverse');
+  };
+  // The log tells nothing, so the panel goes on to offer what has been done.
+  await page.route('**/events?**', () => {});
+  await loseAnswerOf('10.00');
+  await reverse('10.00').click();
+  await reverse('10.00').waitFor({ state: 'detached' });
+  await loseAnswerOf('20.00');
+  await reverse('30.00').click();
+  await reverse('30.00').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('.failure').count(), 0);
+  assert.deepEqual(
+    (await payments(company, owed)).map(({ is_reversed }) => is_reversed),
+    [true, true, true],
+  );
+  await page.context().close();
+});
+
 test('a payment by a colleague appears without a reload', { skip }, async () => {
   const company = await app.company();
   const owed = await write(company, due('2026-06-30'));
