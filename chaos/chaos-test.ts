@@ -1,3 +1,5 @@
+import { until } from '../test/harness/until.ts';
+
 /** The results of a chaos test. All counts from `lost` to `serverErrors` must be 0, and there must be no faults. */
 export type Results = {
   rounds: number;
@@ -70,9 +72,5 @@ export async function waitUntil(
   seconds: number,
   condition: () => Promise<boolean> | boolean,
 ): Promise<void> {
-  const deadline = performance.now() + seconds * 1000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${seconds} s: ${description}.`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(condition, description, seconds * 1_000);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { addFault, type Results } from './chaos-test.ts';
 import type { Demo, Deployment } from './deployment.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
@@ -18,6 +19,7 @@ type Event = {
 const MAX_CONCURRENT = 16;
 const MAX_REPLAYS = 60;
 const RETRY_TIMEOUT_MS = 20_000;
+const RETRY_INTERVAL_MS = 50;
 const PAGE_SIZE = 500;
 
 export class WriteVerifier {
@@ -71,7 +73,10 @@ export class WriteVerifier {
     const unacknowledged = keyed.filter(({ response }) => response === undefined).slice(0, MAX_REPLAYS);
     await forEachConcurrently(unacknowledged, async (write) => {
       const deadline = performance.now() + RETRY_TIMEOUT_MS;
-      while (write.response === undefined && performance.now() < deadline) await load.send(write);
+      while (write.response === undefined && performance.now() < deadline) {
+        await load.send(write);
+        if (write.response === undefined) await pause(RETRY_INTERVAL_MS);
+      }
       if (write.response === undefined) addFault(this.#results, `${describeWrite(write)} could not be retried`);
     });
   }
@@ -87,7 +92,9 @@ export class WriteVerifier {
       }
       this.#lastEventId = page.at(-1)?.id ?? this.#lastEventId;
       const missing = writes.some((write) => write.response !== undefined && this.#eventsOf(write).length === 0);
-      if (page.length < PAGE_SIZE && (!missing || performance.now() > deadline)) return;
+      if (page.length === PAGE_SIZE) continue;
+      if (!missing || performance.now() > deadline) return;
+      await pause(RETRY_INTERVAL_MS);
     }
   }
 
