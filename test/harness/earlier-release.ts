@@ -13,7 +13,11 @@ const MAX_OUTPUT_BYTES = 1_000_000;
 const run = promisify(execFile);
 
 /** Puts the sources of a commit into a folder and installs its dependencies. Returns the reason if that is impossible. */
-export async function installRelease(commit: string, folder: string): Promise<string | undefined> {
+export async function installRelease(
+  commit: string,
+  folder: string,
+  ...more: `--omit=${string}`[]
+): Promise<string | undefined> {
   try {
     await run('git', ['-C', ROOT, 'archive', '--format=tar', `--output=${join(folder, 'release.tar')}`, commit]);
   } catch (error) {
@@ -21,7 +25,7 @@ export async function installRelease(commit: string, folder: string): Promise<st
   }
   await run('tar', ['-xf', 'release.tar'], { cwd: folder });
   try {
-    const options = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+    const options = ['--omit=dev', ...more, '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
     await run('npm', ['ci', ...options], { cwd: folder, maxBuffer: MAX_OUTPUT_BYTES });
   } catch (error) {
     return `npm cannot install the dependencies of ${commit}: ${firstLine(error)}`;
