@@ -25,7 +25,7 @@ const { path: folder, remove } = await temporaryDirectory();
 after(remove);
 
 async function bench(...args: string[]): Promise<string> {
-  const tiny = ['--cases', '4', '--rounds', '1', '--seconds', '0.1', '--warm-up', '0.05', '--connections', '4'];
+  const tiny = ['--cases', '4', '--rounds', '1', '--seconds', '0.03', '--warm-up', '0.01', '--connections', '4'];
   const out = join(folder, 'report.json');
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...tiny, '--out', out, ...args], {
     timeout: MAX_BENCH_MS,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connectClient } from '../../src/kernel/database/connect.ts';
 import type { Connection } from '../../src/kernel/database/database.ts';
 import { startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
@@ -16,6 +17,7 @@ import { until } from '../harness/until.ts';
 const ROWS = 52_000;
 /** The kernel keeps the highest value, so that only growth in the last moments is missed. */
 const PEAK_INTERVAL_MS = 25;
+const WRITE_INTERVAL_MS = 5;
 const MAX_GROWTH_BYTES = 120_000_000;
 
 /** Runs a command in a process of its own, and returns the most memory that it had. */
@@ -32,7 +34,7 @@ async function peakMemory(DATABASE_URL: string, ...args: string[]): Promise<numb
   return peak;
 }
 
-/** Writes an interaction together with an event, again and again. */
+/** Writes an interaction together with an event, again and again, and leaves the processors to what is tested. */
 function writePairs(connection: Connection, companyId: string, caseId: string): { stop(): Promise<number> } {
   let isStopped = false;
   const write = async () => {
@@ -42,6 +44,7 @@ function writePairs(connection: Connection, companyId: string, caseId: string): 
       await client.query('BEGIN');
       for (const text of [FILL_INTERACTIONS, FILL_EVENTS]) await client.query(text, [companyId, caseId, 1]);
       await client.query('COMMIT');
+      await pause(WRITE_INTERVAL_MS);
     }
     await client.end();
     return pairs;
@@ -61,12 +64,11 @@ test('a company with 104,000 rows is exported as it is at one moment and importe
   await makeDataDirectory('migrated', dataDir);
   const server = await startBundledPostgres({ dataDir, log: () => {} });
   try {
-    const admin = await connectClient(server.connection, 'test');
-    await admin.query('CREATE DATABASE target');
+    const admin = await connectClient({ ...server.connection, database: 'postgres' }, 'test');
+    await admin.query(`CREATE DATABASE target TEMPLATE ${server.connection.database}`);
     await admin.end();
     const DATABASE_URL = urlOf(server.connection);
     const target = urlOf({ ...server.connection, database: 'target' });
-    for (const url of [DATABASE_URL, target]) await commandOutput({ DATABASE_URL: url }, 'migrate');
     const make = (...args: string[]) => commandOutput({ DATABASE_URL }, ...args, '--only', 'id');
     const small = await make('company', 'create', '--name', 'Small');
     const companyId = await make('company', 'create', '--name', 'Long');

@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
-import {
-  isAlive,
-  launch,
-  type Running,
-  startProcess,
-  temporaryDirectory,
-  writeWhileStopping,
-} from '../harness/service.ts';
+import { isAlive, type Running, startProcess, writeWhileStopping } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 /** WEB_CONCURRENCY: several processes that answer requests on one port, with the bundled database. */
@@ -94,14 +87,4 @@ test('if the first process is killed, the others end by themselves', async () =>
   await until(() => !pids.some(isAlive));
   service = await startProcess(settings);
   assert.equal(await service.stop(), 0);
-});
-
-test('a port that is taken ends the start', async () => {
-  service = await startProcess(settings);
-  const other = await temporaryDirectory();
-  const port = new URL(service.url).port;
-  const { ended, output } = launch({ DATA_DIR: other.path, WEB_CONCURRENCY: '2', PORT: port });
-  assert.equal(await ended(), 1, output.join('\n'));
-  await service.stop();
-  await other.remove();
 });

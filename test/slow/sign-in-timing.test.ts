@@ -7,7 +7,7 @@ import { browserOf, enrolWithPassword, PASSWORD, signIn } from '../harness/peopl
 
 /** The time of an answer must not tell whether an address has an account, nor whether the password was right. */
 
-const ROUNDS = 75;
+const ROUNDS = 40;
 const app = await startApp({ secrets: new SecretBox([randomBytes(32)]), trustedProxies: ['127.0.0.1'] });
 const company = await app.company();
 const stranger = browserOf(app, undefined);
