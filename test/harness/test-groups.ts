@@ -16,8 +16,6 @@ type TestGroup = {
  */
 const GROUPS: Record<string, TestGroup> = {
   access: { files: ['access', 'companies-apart', 'keys', 'oauth', 'sessions', 'sign-in'] },
-  'address-book': { files: ['address-book', 'lifecycle-address-book'], shared: ['address-book'] },
-  'appointment-messages': { files: ['appointment-messages'], shared: ['appointment-messages'] },
   appointments: {
     files: ['appointments', 'lifecycle-appointments'],
     shared: ['appointments', 'lifecycle-appointments'],
@@ -30,19 +28,21 @@ const GROUPS: Record<string, TestGroup> = {
   'company-transfer': { files: ['company-transfer'] },
   // Its requests mostly wait.
   deadline: { files: ['deadline'] },
-  deliveries: {
-    files: ['webhooks-delivery', 'webhooks-mended', 'webhooks-replay', 'webhooks-restored'],
-    shared: ['webhooks-delivery'],
-  },
+  deliveries: { files: ['webhooks', 'credential-end'], shared: ['credential-end', 'webhooks-delivery'] },
   events: { files: ['events', 'event-log-faults'], shared: ['events-company'] },
-  interactions: { files: ['interactions', 'lifecycle-interactions'], shared: ['interactions'] },
   invoices: {
     files: ['invoices', 'lifecycle-invoices', 'lifecycle-payments', 'money'],
     shared: ['invoices', 'lifecycle-invoices', 'money'],
   },
   manage: { files: ['manage'] },
-  meetings: { files: ['meetings'], shared: ['meetings'] },
-  messages: { files: ['messages'], shared: ['messages-sending'] },
+  messages: {
+    files: ['appointment-messages', 'meetings', 'messages'],
+    shared: ['appointment-messages', 'meetings', 'messages-sending'],
+  },
+  records: {
+    files: ['address-book', 'lifecycle-address-book', 'interactions', 'lifecycle-interactions'],
+    shared: ['address-book', 'interactions'],
+  },
   requests: { files: ['requests', 'hardening', 'limits'], shared: ['requests'] },
   schema: { files: ['earlier-databases', 'migration-effects', 'migrations', 'previous-schema', 'restored-database'] },
   search: { files: ['search', 'timeline', 'case-overview'], shared: ['search'] },
@@ -50,7 +50,6 @@ const GROUPS: Record<string, TestGroup> = {
   statements: { files: ['statements'] },
   'tenant-isolation': { files: ['tenant-isolation'], shared: ['tenant-isolation'] },
   time: { files: ['time', 'zone-offsets'], shared: ['time'] },
-  webhooks: { files: ['webhooks', 'credential-end'], shared: ['credential-end'] },
   others: { files: [], shared: ['metrics'] },
 };
 

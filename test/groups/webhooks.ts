@@ -1,3 +1,0 @@
-import { runGroup } from '../harness/test-groups.ts';
-
-await runGroup(import.meta.filename);
