@@ -207,6 +207,8 @@ test('kinds are added, renamed, deleted and brought back; a tag is written as pe
   await button(page, 'Save').click();
   await panel(page).waitFor({ state: 'detached' });
   await button(page, 'Delete the tag night-caller').click();
+  // Until then the message of the kind, with another Undo, may be there.
+  await button(page, 'Delete the tag night-caller').waitFor({ state: 'detached' });
   await undo(page, 'Deleted.');
   await button(page, 'Delete the tag night-caller').waitFor();
   assertNoComplaints(page);
