@@ -77,6 +77,8 @@ const PUBLISHED: readonly { module: string; usedBy: string }[] = [
   { module: 'company/customers/{schema,verbs,statements.sql}.ts', usedBy: 'company/cases/*.ts' },
   // The index of searches follows the event log.
   { module: 'events/watermark.ts', usedBy: 'search/indexer.ts' },
+  // So do the kept sums of invoices.
+  { module: 'events/watermark.ts', usedBy: 'cases/invoices/sums/keeping.ts' },
   // Webhooks deliver what the event log shows.
   { module: 'events/*.ts', usedBy: 'webhooks/**/*.ts' },
 ];

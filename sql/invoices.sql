@@ -325,6 +325,67 @@ FROM (SELECT array_agg(concat_ws(' ', nullif(title, ''), nullif(first_names, '')
 SELECT 1 FROM invoices v WHERE v.company_id = $1::uuid AND v.id = $3::uuid
    AND v.case_id = $2::uuid AND true;
 
+-- invoices.kept_sums_of_company (reads; pool: list)
+  WITH progress AS MATERIALIZED (
+    SELECT p.position FROM invoice_sums_progress p
+     WHERE p.company_id = $1::uuid AND p.built_at > $6::timestamptz - interval '2 days'
+  ), later AS MATERIALIZED (
+    SELECT e.position, e.case_id, e.record_id, i.is_of_invoice, CASE WHEN i.is_of_invoice THEN e.was END AS was
+      FROM events e CROSS JOIN LATERAL (SELECT e.type LIKE 'invoice.%' AS is_of_invoice) i
+     WHERE e.company_id = $1::uuid AND e.position > (SELECT position FROM progress) ORDER BY e.position LIMIT 1001
+  ), kept AS MATERIALIZED (
+    SELECT FROM progress WHERE (SELECT count(*) FROM later) <= 1000
+  ), divided AS MATERIALIZED (
+    SELECT DISTINCT u.unit, date_trunc(u.unit, b.bound AT TIME ZONE 'UTC')::date AS start
+      FROM (VALUES ($3::timestamptz), ($4::timestamptz), ($5::timestamptz)) b (bound),
+           (VALUES ('month'), ('day')) u (unit)
+     WHERE isfinite(b.bound) AND b.bound <> date_trunc(u.unit, b.bound, 'UTC')
+  ), amounts AS (
+    SELECT s.start::timestamp AT TIME ZONE 'UTC' AS date_due, s.status, s.count, s.outstanding
+      FROM kept CROSS JOIN invoice_sums s
+     WHERE s.company_id = $1::uuid AND s.unit = 'month'
+       AND s.start NOT IN (SELECT start FROM divided WHERE unit = 'month')
+     UNION ALL
+    SELECT s.start::timestamp AT TIME ZONE 'UTC', s.status, s.count, s.outstanding
+      FROM kept CROSS JOIN divided m CROSS JOIN LATERAL (
+             SELECT s.* FROM invoice_sums s
+              WHERE s.company_id = $1::uuid AND s.unit = 'day'
+                AND s.start >= m.start AND s.start < m.start + interval '1 month' OFFSET 0) s
+     WHERE m.unit = 'month' AND s.start NOT IN (SELECT start FROM divided WHERE unit = 'day')
+     UNION ALL
+    SELECT v.*
+      FROM kept CROSS JOIN divided d CROSS JOIN LATERAL (
+             SELECT v.date_due, CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END, 1, v.total - v.paid FROM invoices v
+              WHERE v.company_id = $1::uuid AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($2::text[]) AND v.total > v.paid
+                AND v.date_due >= d.start::timestamp AT TIME ZONE 'UTC'
+                AND v.date_due < (d.start + 1)::timestamp AT TIME ZONE 'UTC' OFFSET 0) v
+     WHERE d.unit = 'day'
+     UNION ALL
+    SELECT c.* FROM kept CROSS JOIN (
+    SELECT v.date_due, CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, 1 AS count, 1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.was->'invoices' AS was
+              FROM later e WHERE e.is_of_invoice ORDER BY e.case_id, e.record_id, e.position) c
+      JOIN invoices v ON v.company_id = $1::uuid AND v.case_id = c.case_id AND v.id = c.record_id
+     WHERE CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid
+     UNION ALL
+    SELECT v.date_due, CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, -1 AS count, -1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.was->'invoices' AS was
+              FROM later e WHERE e.is_of_invoice ORDER BY e.case_id, e.record_id, e.position) c CROSS JOIN json_populate_record(NULL::invoices, c.was) v
+     WHERE c.was IS NOT NULL AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid) c
+     WHERE (c.date_due AT TIME ZONE 'UTC')::date NOT IN (SELECT start FROM divided WHERE unit = 'day')
+  )
+  SELECT EXISTS (SELECT FROM kept) AS is_kept, s.*
+    FROM (SELECT) one LEFT JOIN (
+           SELECT a.date_due < $5::timestamptz AS overdue, sum(a.count)::int AS count,
+                  sum(a.outstanding)::text AS outstanding
+             FROM amounts a
+            WHERE a.status = ANY ($2::text[]) AND a.date_due >= $3::timestamptz AND a.date_due < $4::timestamptz
+            GROUP BY 1) s ON true;
+
 -- invoices.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::text AS zone, $4::boolean AS show_cancelled_items, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (WITH few AS MATERIALIZED (SELECT * FROM invoices v WHERE v.company_id = input.company_id AND v.case_id = input.case_id AND true LIMIT 1001)
    SELECT CASE WHEN count(*) <= 1000 AND coalesce(sum((600 + octet_length(v.recipients_name) + octet_length(v.terms) + octet_length(v.payment_terms)

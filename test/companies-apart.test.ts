@@ -356,6 +356,8 @@ const REFERENCES: Record<string, string[]> = {
   // It has a number that every row has alone, so no row can be copied.
   search_progress: [],
   search_documents: [],
+  invoice_sums_progress: ['company_id'],
+  invoice_sums: [],
 };
 
 /** The columns that refer to records outside of cases. */
@@ -488,6 +490,10 @@ async function fillTables(company: TestCompany, caseId = company.caseId): Promis
   await app.sql(`INSERT INTO search_documents VALUES ($1, $2, 'case', $2, now(), '') ON CONFLICT DO NOTHING`, [
     company.companyId,
     caseId,
+  ]);
+  await app.sql('INSERT INTO invoice_sums_progress VALUES ($1, 0, now()) ON CONFLICT DO NOTHING', [company.companyId]);
+  await app.sql(`INSERT INTO invoice_sums VALUES ($1, 'day', '2026-06-01', 'Not Paid', 1, 1) ON CONFLICT DO NOTHING`, [
+    company.companyId,
   ]);
   await company.post(`${company.path}/interactions`, { type: 'phone' }, { 'idempotency-key': randomUUID() });
 }

@@ -1,6 +1,11 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { pino } from 'pino';
+import { keepInvoiceSums } from '../../src/cases/invoices/sums/keeping.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import { systemClock } from '../../src/kernel/time/time.ts';
+import type { ServerConnection } from '../../src/postgres/bundled-postgres.ts';
 import { openEnvironment } from '../environment.ts';
 import { formatLoad } from '../report/machine.ts';
 import { Progress } from '../report/progress.ts';
@@ -20,6 +25,8 @@ const { values } = parseArgs({
     scale: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '7' },
     requests: { type: 'string', default: '20' },
+    /** Only the lists whose names begin with this. */
+    only: { type: 'string', default: '' },
   },
 });
 const [scale, rounds, requests] = [Number(values.scale), Number(values.rounds), Number(values.requests)];
@@ -46,12 +53,11 @@ const REQUESTS: Readonly<Record<string, string>> = {
   'address book by tag': '/address-book?tag=vip-client',
   'sums of invoices': '/invoices/sums',
 };
-/** They read all open invoices, so their cost grows with those. */
-const GROWING = ['sums of invoices'];
+const measured = Object.entries(REQUESTS).filter(([name]) => name.startsWith(values.only));
 
 type Cost = { cpuMs: number; ms: number };
 
-const progress = new Progress(Object.keys(REQUESTS).length * rounds);
+const progress = new Progress(measured.length * rounds);
 const before = loadavg();
 const clients: pg.Client[] = [];
 const environment = await openEnvironment({
@@ -67,8 +73,10 @@ const environment = await openEnvironment({
 });
 try {
   const { connection, dataDir, databasePid, companies } = environment;
-  const start = async (database: string) =>
-    environment.use(await startService({ ...connection, database }, { dataDir }));
+  const start = async (database: string) => {
+    await keepSums({ ...connection, database });
+    return environment.use(await startService({ ...connection, database }, { dataDir }));
+  };
   const [small, large] = [await start(connection.database), await start('large')];
   const headers = { authorization: `Bearer ${companies[0]?.token}` };
   const measure = async ({ pid, port }: Server, path: string): Promise<Cost> => {
@@ -82,7 +90,7 @@ try {
     return { cpuMs: ((cpuSeconds() - cpu) * 1000) / requests, ms: (performance.now() - startedAt) / requests };
   };
   const rows: string[][] = [];
-  for (const [name, path] of Object.entries(REQUESTS)) {
+  for (const [name, path] of measured) {
     const costs: { small: Cost; large: Cost }[] = [];
     for (const server of [small, large]) await measure(server, path);
     for (let round = 1; round <= rounds; round++) {
@@ -93,7 +101,7 @@ try {
     }
     const median = (of: (cost: (typeof costs)[number]) => number) => toSpread(costs.map(of)).median;
     const ratio = median((cost) => cost.large.cpuMs / cost.small.cpuMs);
-    const misses = ratio > MAX_RATIO && !GROWING.includes(name);
+    const misses = ratio > MAX_RATIO;
     if (misses) process.exitCode = 1;
     rows.push([
       name,
@@ -111,4 +119,13 @@ try {
 } finally {
   for (const client of clients) await client.end();
   await environment.close();
+}
+
+/** Does what a worker does, which the services of the bench lack. */
+async function keepSums(connection: ServerConnection): Promise<void> {
+  const db = new Database({ connection, poolSize: 1 });
+  const startedAt = performance.now();
+  await keepInvoiceSums({ db, clock: systemClock, logger: pino({ level: 'silent' }) });
+  progress.say(`Building the sums of invoices took ${Math.round(performance.now() - startedAt)} ms.`);
+  await db.close();
 }

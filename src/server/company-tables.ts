@@ -1,8 +1,8 @@
 /**
  * Tables whose rows are made from those of other tables. They are removed first and never exported. Without its
- * progress a company is not indexed, so no worker adds documents to those that are deleted.
+ * progress a company is not followed, so no worker adds rows to those that are deleted.
  */
-export const DERIVED_TABLES = ['search_progress', 'search_documents'] as const;
+export const DERIVED_TABLES = ['search_progress', 'search_documents', 'invoice_sums_progress', 'invoice_sums'] as const;
 
 /**
  * Every other table with rows of companies. Messages, webhooks and credentials come first, so that nothing is sent and no

@@ -11,6 +11,7 @@ import { smsOutboxSender, smsSender } from '../cases/appointments/messages/sms.t
 import { gateway } from '../cases/appointments/messages/sms-gateway.ts';
 import { twilio } from '../cases/appointments/messages/sms-twilio.ts';
 import { purgeTestMessages, testMessageQueue } from '../cases/appointments/messages/test-messages/queue.ts';
+import { keepInvoiceSumsContinuously } from '../cases/invoices/sums/keeping.ts';
 import { linkQueue } from '../company/credentials/links/queue.ts';
 import { purgeLinks } from '../company/credentials/links/verbs.ts';
 import { purgeSessions } from '../company/credentials/sessions/verbs.ts';
@@ -83,6 +84,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
   await Promise.all(workers.map((worker) => worker.start()));
   const stopTransactionWatch = watchHalfSentTransactions(db, logger);
   const stopIndexing = indexContinuously({ db, clock, logger });
+  const stopKeepingSums = keepInvoiceSumsContinuously({ db, clock, logger });
   const stopEventPartitions = periodically({
     intervalMs: HOUR_MS,
     work: () => closeFullEventPartition(db),
@@ -129,6 +131,7 @@ export async function runWorker(options: WorkerOptions): Promise<() => Promise<v
     await Promise.all(workers.map((worker) => worker.stop()));
     await stopTransactionWatch();
     await stopIndexing();
+    await stopKeepingSums();
     await stopEventPartitions();
     await stopEventRetention();
     await stopWebhookRetention();

@@ -5,7 +5,8 @@ import { openEnvironment } from '../../bench/environment.ts';
 import { companyEntries } from '../../src/cases/address-book/company-list/statements.sql.ts';
 import { companyAppointments } from '../../src/cases/appointments/company-list/statements.sql.ts';
 import { companyInteractions } from '../../src/cases/interactions/company-list/statements.sql.ts';
-import { companyInvoices, sumOpenInvoices } from '../../src/cases/invoices/company-list/statements.sql.ts';
+import { companyInvoices } from '../../src/cases/invoices/company-list/statements.sql.ts';
+import { sumFromKept, sumOpenInvoices } from '../../src/cases/invoices/sums/statements.sql.ts';
 import { KINDS, listTimeline } from '../../src/cases/timeline/statements.sql.ts';
 import { companyCases } from '../../src/company/cases/company-list/statements.sql.ts';
 import type { PreparedStatement, Query } from '../../src/kernel/sql/statement.ts';
@@ -145,4 +146,20 @@ test('the sums of invoices read an index and not the table', async () => {
   for (const plan of await plansOf(sumOpenInvoices(open as never))) {
     assert.match(plan, /Index Only Scan using invoices_of_company_due/);
   }
+});
+
+test('the kept sums of invoices read an index of each table, and of the event log what is after their position', async () => {
+  const sums = sumFromKept({
+    ...(valuesOf('asc', 'timestamptz') as Parameters<typeof sumFromKept>[0]),
+    statuses: ['Not Paid', 'Part Paid'],
+    now: '2026-06-01',
+  });
+  await client.query('RESET enable_bitmapscan; SET enable_seqscan = off');
+  const [plan] = await plansOf(sums);
+  for (const used of [/invoices_of_company_due/, /invoices_pkey/, /invoice_sums_pkey/, /events_\w*pkey/])
+    assert.match(plan, used);
+  assert.doesNotMatch(plan, /Seq Scan|events_\w*record/);
+  // Of a divided month its days are read, and of a divided day its invoices: not all, to be compared with the day.
+  assert.match(plan, /Index Cond: [^\n]*unit = 'day'[^\n]*start >= m\.start/);
+  assert.match(plan, /Index Cond: [^\n]*date_due >= [^\n]*d\.start/);
 });

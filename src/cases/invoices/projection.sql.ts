@@ -19,6 +19,11 @@ import {
 export const status = `CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
   WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END`;
 
+/** The statuses of invoices that can still be paid, unless nothing is outstanding: a total may be zero or negative. */
+export const OPEN_STATUSES = ['Not Paid', 'Part Paid'] as const;
+export const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
+export const hasOutstanding = 'v.total > v.paid';
+
 /** Changes with everything that an invoice shows, also with its items and payments. */
 export const version = 'v.version::text';
 

@@ -1,23 +1,20 @@
 import { isoTime, jsonObjectText, jsonRaw, jsonUnescaped, wallTime } from '../../../kernel/sql/json.ts';
-import { read } from '../../../kernel/sql/statement.ts';
 import { branchPerValue, companyFields, companyLists, isExternalId } from '../../company-list.sql.ts';
 import {
   elementFields,
+  hasOutstanding,
   INVOICE_BYTES,
   ITEM_BYTES,
   itemCount,
   lateralItems,
   lateralStatus,
+  openStatuses,
   outstanding,
   sentFields,
   status,
 } from '../projection.sql.ts';
 
-/** The statuses of invoices that can still be paid, unless nothing is outstanding: a total may be zero or negative. */
-export const OPEN_STATUSES = ['Not Paid', 'Part Paid'] as const;
-const hasOutstanding = 'v.total > v.paid';
 const mayOwe = (onlyOutstanding: string) => `(NOT ${onlyOutstanding} OR ${hasOutstanding})`;
-const openStatuses = OPEN_STATUSES.map((word) => `'${word}'`).join(', ');
 
 /** `today` is the start of the day in the company's zone. */
 const isOverdue = (today: string) => `(${status} IN (${openStatuses}) AND ${hasOutstanding} AND v.date_due < ${today})`;
@@ -65,23 +62,4 @@ export const companyInvoices = companyLists('invoices', {
     }),
   bytes: ({ show_items }) =>
     `${INVOICE_BYTES} + CASE WHEN ${show_items} THEN ${ITEM_BYTES} * ${itemCount('v')} ELSE 0 END`,
-});
-
-/** Returns a row for the overdue invoices and one for the others. Reads only an index, and in it the open invoices. */
-export const sumOpenInvoices = read('invoices.sums_of_company', {
-  inputs: {
-    company_id: 'uuid',
-    statuses: 'text[]',
-    due_from: 'timestamptz',
-    due_to: 'timestamptz',
-    today: 'timestamptz',
-  },
-  pool: 'search',
-  sql: (input) => `
-    SELECT v.date_due < ${input.today} AS overdue, count(*)::int AS count,
-           sum(v.total - v.paid)::text AS outstanding
-      FROM invoices v
-     WHERE v.company_id = ${input.company_id} AND ${status} = ANY (${input.statuses}) AND ${hasOutstanding}
-       AND v.date_due >= ${input.due_from} AND v.date_due < ${input.due_to}
-     GROUP BY 1`,
 });

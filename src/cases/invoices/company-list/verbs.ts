@@ -6,9 +6,11 @@ import { isTrue } from '../../../kernel/validation/schema-types.ts';
 import { type CompanyPage, directionOf, readCompanyPage, sortOf, timesBetween } from '../../company-list.ts';
 import { readCsv, recordColumns } from '../../company-list-csv.ts';
 import { readInstant, readText } from '../../list.ts';
+import { OPEN_STATUSES } from '../projection.sql.ts';
 import { INVOICE_STATUSES } from '../schema.ts';
+import { sumFromKept, sumOpenInvoices } from '../sums/statements.sql.ts';
 import { type CompanyInvoicesCsvQuery, CompanyInvoicesQuery, type InvoiceSumsQuery } from './schema.ts';
-import { companyInvoices, OPEN_STATUSES, sumOpenInvoices } from './statements.sql.ts';
+import { companyInvoices } from './statements.sql.ts';
 
 export const listCompanyInvoices = (context: Context, query: Form<CompanyInvoicesQuery>): Promise<CompanyPage> =>
   readCompanyPage(context, query, CompanyInvoicesQuery.properties, requestOf(context, query));
@@ -57,20 +59,23 @@ function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showI
 }
 
 type SumRow = { overdue: boolean; count: number; outstanding: string };
+type KeptRow = { is_kept: boolean } & (SumRow | { overdue: null });
 
 export async function sumInvoices(context: Context, query: Form<InvoiceSumsQuery>): Promise<string> {
   const { db, company } = context;
   const { now, today, statuses, due } = parseFilters(context, query);
   query.check();
-  const rows = await db.queryRows<SumRow>(
-    sumOpenInvoices({
-      company_id: company.id,
-      statuses: statuses.filter(isOpen),
-      due_from: due[0],
-      due_to: due[1],
-      today,
-    }),
-  );
+  const inputs = {
+    company_id: company.id,
+    statuses: statuses.filter(isOpen),
+    due_from: due[0],
+    due_to: due[1],
+    today,
+  };
+  const kept = await db.queryRows<KeptRow>(sumFromKept({ ...inputs, now: toSql(now) }));
+  const rows = kept[0]?.is_kept
+    ? kept.filter((row): row is KeptRow & SumRow => row.overdue !== null)
+    : await db.queryRows<SumRow>(sumOpenInvoices(inputs));
   const head = JSON.stringify({ today: toDay(now, company.timeZone), time_zone: company.timeZone });
   const open = sumOf(rows);
   const overdue = sumOf(rows.filter((row) => row.overdue));
