@@ -21,6 +21,8 @@ let first: string;
 let second: string;
 const times: Record<string, Temporal.Instant> = {};
 const LATER_SEGMENTS = 6;
+/** Until the files are copied, on a machine whose disk is busy. */
+const MAX_COPY_MS = 180_000;
 
 before(async () => {
   home = await temporaryDirectory();
@@ -115,11 +117,12 @@ test('a backup that is verified is good, and the copy is gone afterwards', async
 test('a signal during a verification stops the server of the copy', async () => {
   const [name] = await backups();
   const verifying = launch({ DATA_DIR: first }, 'backup', 'verify', join(folder, name as string));
-  const pid = await until(async () => {
+  const pidOfCopy = async () => {
     const [trial = ''] = (await readdir(folder)).filter((entry) => entry.startsWith('.verify-'));
     const content = await readFile(join(folder, trial, 'postgres/postmaster.pid'), 'utf8').catch(() => '');
     return Number.parseInt(content, 10);
-  });
+  };
+  const pid = await until(pidOfCopy, 'the server of the copy', MAX_COPY_MS);
   verifying.child.kill('SIGINT');
   assert.equal(await verifying.ended(), 1, verifying.output.join('\n'));
   assert.throws(() => process.kill(pid, 0), /ESRCH/);
