@@ -36,7 +36,7 @@ type Ended = { code: number | null; output: string };
 
 /** PACE_ROUNDS, RESTORES and KILLS in the environment change the numbers. */
 const FULL: Plan = { writers: 32, thinkMs: 0, seededRows: 600_000, paceRounds: 10, restores: 10, kills: 20 };
-const SHORT: Plan = { writers: 32, thinkMs: 100, seededRows: 0, paceRounds: 0, restores: 2, kills: 0 };
+const SHORT: Plan = { writers: 32, thinkMs: 100, seededRows: 0, paceRounds: 0, restores: 1, kills: 0 };
 const PACE_MS = 4_000;
 const SETTLE_MS = 300;
 const MIN_PACE = 0.9;

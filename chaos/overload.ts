@@ -28,15 +28,15 @@ export const overload: ChaosTest = {
 
       progress('warming up');
       // The warm-up has as many callers as the overload, so that memory per connection does not count as growth.
-      await load(CALLERS * OVERLOAD_FACTOR, short ? 1 : 5);
-      await load(CALLERS, short ? 1 : 2);
+      await load(CALLERS * OVERLOAD_FACTOR, short ? 0.5 : 5);
+      await load(CALLERS, short ? 0.5 : 2);
       progress('measuring the normal throughput');
-      const before = await load(CALLERS, short ? 1 : 10);
+      const before = await load(CALLERS, short ? 0.5 : 10);
       const memoryBefore = await readMemoryMegabytes(servicePid);
       progress(`${before.throughput} per second; now ${CALLERS * OVERLOAD_FACTOR} callers`);
-      const during = await load(CALLERS * OVERLOAD_FACTOR, short ? 2 : 30);
+      const during = await load(CALLERS * OVERLOAD_FACTOR, short ? 1 : 30);
       const memoryAfter = await readMemoryMegabytes(servicePid);
-      const recovery = await load(CALLERS, short ? 1 : RECOVERY_S);
+      const recovery = await load(CALLERS, short ? 0.5 : RECOVERY_S);
       const after = short ? recovery : await load(CALLERS, 10);
       results.rounds = 1;
 

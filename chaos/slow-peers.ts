@@ -95,7 +95,7 @@ export const slowPeers: ChaosTest = {
       await client.send({ method: 'GET', path });
 
       const kinds = slowPeerKinds(script);
-      const peersPerKind = short ? PEERS_PER_KIND / 10 : PEERS_PER_KIND;
+      const peersPerKind = short ? PEERS_PER_KIND / 20 : PEERS_PER_KIND;
       for (const kind of kinds) {
         const restMegabytes = await readMemoryMegabytes(servicePid);
         const monitor = monitorProcess(deployment.url, servicePid);
