@@ -96,7 +96,8 @@ export const MAKERS: Record<string, Maker> = {
     made(company, '/webhooks/endpoints', { url: 'https://firm.example/hook', types: ['*'] }),
   deliveryId: async (company, { endpointId }) => {
     const path = `/webhooks/endpoints/${endpointId}`;
-    await company.post(`${path}/ping`);
+    const ping = await company.post(`${path}/ping`);
+    assert.equal(ping.status, 200, ping.text);
     return found(company, `${path}/deliveries`, '0');
   },
 };
