@@ -1,0 +1,175 @@
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { findCompany } from '../../src/company/company.ts';
+import { storeKey } from '../../src/company/credentials/keys/verbs.ts';
+import { Database } from '../../src/kernel/database/database.ts';
+import type { Scope } from '../../src/kernel/scopes.ts';
+import { systemClock } from '../../src/kernel/time/time.ts';
+import type { ServerConnection } from '../../src/postgres/bundled-postgres.ts';
+import { openEnvironment } from '../environment.ts';
+import { formatLoad } from '../report/machine.ts';
+import { Progress } from '../report/progress.ts';
+import { toSpread } from '../report/summary.ts';
+import { formatTable } from '../report/table.ts';
+import { type Server, startService } from '../servers.ts';
+import { cpuSecondsOfTree } from '../usage.ts';
+import { COMPANIES, seedLargeCompany, sizeAt } from './seed.ts';
+
+/** Measures requests to a large company, and to the same company with a hundredth of the records, in turns. */
+
+const MAX_RATIO = 1.5;
+const SMALLER = 0.01;
+
+export type CompanyRequest = {
+  /** The path in a database, which may depend on its records. */
+  path: string | ((client: pg.Client, companyId: string) => Promise<string>);
+  /** Of the credential; all of them if there are none. */
+  scopes?: readonly Scope[];
+};
+type Options = {
+  /** What one request is, for the table. */
+  title: string;
+  requests: Readonly<Record<string, CompanyRequest>>;
+  /** Their cost grows with the company, for a reason that is documented. */
+  growing?: readonly string[];
+  /** Prepares a database that has its records. */
+  prepare?: (connection: ServerConnection) => Promise<void>;
+};
+
+/** A service with a database, and what is asked of it. */
+export type Target = { server: Server; databasePid: number; asked: readonly { path: string; token: string }[] };
+type Cost = { cpuMs: number; ms: number };
+
+/** Prints a table. The process fails if a request costs more than it may. */
+export async function compareSizes(options: Options): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      scale: { type: 'string', default: '1' },
+      rounds: { type: 'string', default: '7' },
+      requests: { type: 'string', default: '20' },
+      /** Only the requests whose names begin with this. */
+      only: { type: 'string', default: '' },
+    },
+  });
+  const { title, growing = [], prepare } = options;
+  const requests = Object.fromEntries(
+    Object.entries(options.requests).filter(([name]) => name.startsWith(values.only)),
+  );
+  const [scale, rounds, count] = [Number(values.scale), Number(values.rounds), Number(values.requests)];
+  const progress = new Progress(Object.keys(requests).length * rounds);
+  const before = loadavg();
+  const clients: pg.Client[] = [];
+  const environment = await openEnvironment({
+    companies: COMPANIES,
+    seed: async (client, companies) => {
+      await client.query('CREATE DATABASE large TEMPLATE case_records');
+      const large = new pg.Client({ host: client.host, user: client.user ?? '', database: 'large' });
+      await large.connect();
+      clients.push(large);
+      await seedLargeCompany(client, companies, sizeAt(scale * SMALLER), () => {});
+      await seedLargeCompany(large, companies, sizeAt(scale), (step) => progress.say(`Seeding ${step} …`));
+    },
+  });
+  try {
+    const { connection, dataDir, databasePid, companies, client } = environment;
+    const [large] = clients;
+    const [company] = companies;
+    if (!large || !company) throw new Error('There is no company.');
+    const targetOf = async (at: pg.Client, database: string): Promise<Target> => {
+      const own = { ...connection, database };
+      if (prepare) progress.say(`Preparing ${database} …`);
+      await prepare?.(own);
+      const server = environment.use(await startService(own, { dataDir }));
+      return { server, databasePid, asked: await askedOf(own, at, company, Object.values(requests)) };
+    };
+    const small = await targetOf(client, connection.database);
+    const targets = { small, large: await targetOf(large, 'large') };
+    const onRound = (nth: number, round: number) => progress.step(Object.keys(requests)[nth] ?? '', `round ${round}`);
+    const rows = await measureInTurns(targets, { names: Object.keys(requests), growing, rounds, count, onRound });
+    progress.end();
+    console.log(formatTable([title, 'CPU ratio', 'time ratio', 'CPU ms', 'a hundredth', 'ms', 'a hundredth'], rows));
+    console.log(
+      `\n* more than ${MAX_RATIO}. Load average before ${formatLoad(before)}, after ${formatLoad(loadavg())}.`,
+    );
+  } finally {
+    for (const client of clients) await client.end();
+    await environment.close();
+  }
+}
+
+/** Returns the path and the credential of each request in a database. */
+export async function askedOf(
+  connection: ServerConnection,
+  client: pg.Client,
+  company: { id: string; token: string },
+  requests: readonly CompanyRequest[],
+): Promise<{ path: string; token: string }[]> {
+  const db = new Database({ connection, poolSize: 1 });
+  try {
+    const context = { db, clock: systemClock, company: await findCompany({ db }, company.id) };
+    const asked: { path: string; token: string }[] = [];
+    for (const { path, scopes } of requests) {
+      const token = scopes ? JSON.parse(await storeKey(context, { name: 'bench', scopes })).key : company.token;
+      asked.push({ path: typeof path === 'string' ? path : await path(client, company.id), token });
+    }
+    return asked;
+  } finally {
+    await db.close();
+  }
+}
+
+export type Turns = {
+  names: readonly string[];
+  growing: readonly string[];
+  rounds: number;
+  /** Requests in a round. */
+  count: number;
+  onRound(nth: number, round: number): void;
+};
+
+/** Returns a row of the table for each request. */
+export async function measureInTurns(
+  { small, large }: { small: Target; large: Target },
+  { names, growing, rounds, count, onRound }: Turns,
+): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const [nth, name] of names.entries()) {
+    const costs: { small: Cost; large: Cost }[] = [];
+    for (const target of [small, large]) await measure(target, nth, count);
+    for (let round = 1; round <= rounds; round++) {
+      onRound(nth, round);
+      const first = await measure(round % 2 === 0 ? small : large, nth, count);
+      const second = await measure(round % 2 === 0 ? large : small, nth, count);
+      costs.push(round % 2 === 0 ? { small: first, large: second } : { small: second, large: first });
+    }
+    const median = (of: (cost: (typeof costs)[number]) => number) => toSpread(costs.map(of)).median;
+    const ratio = median((cost) => cost.large.cpuMs / cost.small.cpuMs);
+    const misses = ratio > MAX_RATIO && !growing.includes(name);
+    if (misses) process.exitCode = 1;
+    rows.push([
+      name,
+      `${ratio.toFixed(2)}${misses ? ' *' : ''}`,
+      median((cost) => cost.large.ms / cost.small.ms).toFixed(2),
+      median((cost) => cost.large.cpuMs).toFixed(1),
+      median((cost) => cost.small.cpuMs).toFixed(1),
+      median((cost) => cost.large.ms).toFixed(1),
+      median((cost) => cost.small.ms).toFixed(1),
+    ]);
+  }
+  return rows;
+}
+
+async function measure({ server, databasePid, asked }: Target, nth: number, count: number): Promise<Cost> {
+  const { path, token } = asked[nth] ?? { path: '', token: '' };
+  const cpuSeconds = () => (cpuSecondsOfTree(server.pid) ?? Number.NaN) + (cpuSecondsOfTree(databasePid) ?? Number.NaN);
+  const [cpu, startedAt] = [cpuSeconds(), performance.now()];
+  for (let i = 0; i < count; i++) {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+  }
+  return { cpuMs: ((cpuSeconds() - cpu) * 1000) / count, ms: (performance.now() - startedAt) / count };
+}
