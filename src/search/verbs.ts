@@ -15,9 +15,10 @@ import {
 import { KINDS, type Kind, loadContexts, loadDocuments } from './documents.sql.ts';
 import { fragmentOf, openingOf } from './fragment.ts';
 import { columnsOf } from './indexer.ts';
-import { MAX_TERMS, type Mode, parseQuery, type Term, tsquery } from './query.ts';
+import { queriesOf } from './queries.ts';
+import { MAX_TERMS, parseQuery, type Term } from './query.ts';
 import { DEFAULT_HITS, MAX_HITS, type SearchHit, type SearchQuery } from './schema.ts';
-import { COMPANY_PLACEHOLDER, findDocuments } from './statements.sql.ts';
+import { findDocuments } from './statements.sql.ts';
 
 /** Scopes that read a kind of record; one of them suffices. */
 const SCOPES_OF_KINDS: Record<Kind, readonly Scope[]> = {
@@ -75,26 +76,6 @@ function readKinds(text: string): Kind[] {
 function readLimit(value: string): number {
   if (Number(value) > MAX_HITS) throw new InvalidValue('out_of_range', `must not be more than ${MAX_HITS}`);
   return Number(value);
-}
-
-/** A query of PostgreSQL that matches nothing. */
-const NOTHING = '';
-
-function queriesOf(terms: readonly Term[], kinds: readonly Kind[], readsCases: boolean) {
-  const signs = readsCases ? (['own', 'context'] as const) : (['own'] as const);
-  const base = { company: COMPANY_PLACEHOLDER, kinds: kinds.length < KINDS.length ? kinds : undefined };
-  // Interactions and appointments have no name, and their external ids are found as other words are.
-  const named = kinds.some((kind) => !['interaction', 'appointment'].includes(kind));
-  const identity = (mode: Mode) => (named ? tsquery(terms, { ...base, signs: ['identity'], mode }) : NOTHING);
-  return {
-    identity_exact: identity('exact'),
-    identity_begun: identity('begun'),
-    own_exact: tsquery(terms, { ...base, signs: ['own'], mode: 'exact' }),
-    own_begun: tsquery(terms, { ...base, signs: ['own'], mode: 'begun' }),
-    anywhere_exact: tsquery(terms, { ...base, signs, mode: 'exact' }),
-    anywhere_begun: tsquery(terms, { ...base, signs, mode: 'begun' }),
-    anywhere_prefix: tsquery(terms, { ...base, signs, mode: 'prefix' }),
-  };
 }
 
 /** Reads the records as they are now. One that does not match any more is left out. */

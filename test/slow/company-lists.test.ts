@@ -10,8 +10,12 @@ import { sumFromKept, sumOpenInvoices } from '../../src/cases/invoices/sums/stat
 import { KINDS, listTimeline } from '../../src/cases/timeline/statements.sql.ts';
 import { companyCases } from '../../src/company/cases/company-list/statements.sql.ts';
 import type { PreparedStatement, Query } from '../../src/kernel/sql/statement.ts';
+import { KINDS as KINDS_OF_SEARCHES } from '../../src/search/documents.sql.ts';
+import { queriesOf } from '../../src/search/queries.ts';
+import { parseQuery } from '../../src/search/query.ts';
+import { findDocuments } from '../../src/search/statements.sql.ts';
 
-/** Each list of a company walks its index, whatever the plan, in a database with large and small companies. */
+/** Each list and each step of a search of a company uses its index, whatever the plan, in a database with large and small companies. */
 
 const environment = await openEnvironment({
   companies: COMPANIES,
@@ -162,4 +166,29 @@ test('the kept sums of invoices read an index of each table, and of the event lo
   // Of a divided month its days are read, and of a divided day its invoices: not all, to be compared with the day.
   assert.match(plan, /Index Cond: [^\n]*unit = 'day'[^\n]*start >= m\.start/);
   assert.match(plan, /Index Cond: [^\n]*date_due >= [^\n]*d\.start/);
+});
+
+test('each step of a search reads the index of words or that of the newest records', async () => {
+  await client.query(
+    `INSERT INTO search_documents (company_id, case_id, kind, id, at, words)
+     SELECT company_id, case_id, 'interaction', id, happened_at, array_to_tsvector(ARRAY['1:call', '1#interaction', '1$0'])
+       FROM interactions WHERE deleted_at IS NULL`,
+  );
+  await client.query('VACUUM (ANALYZE) search_documents');
+  const queries = queriesOf(parseQuery('call Smith', 'GB'), KINDS_OF_SEARCHES, true);
+  const search = findDocuments({ company_id: companies[0]?.id ?? '', ...queries, kinds: KINDS_OF_SEARCHES, limit: 20 });
+  const steps = search.statement.text.split(' UNION (').length - 1;
+  assert.ok(steps > 5);
+  for (const plan of await plansOf(search)) {
+    const scans = [...plan.matchAll(/(\w+ )*Scan (Backward )?(using \w+ )?on search_documents.*/g)].map(
+      ([scan]) => scan,
+    );
+    const kinds = (kind: RegExp) => scans.filter((scan) => kind.test(scan)).length;
+    const asked = kinds(/^Bitmap Index Scan on search_documents_words/);
+    assert.equal(asked, steps, plan);
+    assert.equal(kinds(/^Index Scan Backward using search_documents_newest/), 1);
+    assert.equal(scans.length, asked * 2 + 1, plan);
+    // The block is a condition of the index, beside the words.
+    assert.match(plan, /Index Cond: \(\(words @@ .*\) AND \(words @@ /);
+  }
 });
