@@ -58,7 +58,7 @@ SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.
 -- search.failing_companies (reads; pool: search)
 SELECT count(*)::int AS value FROM search_progress WHERE failures > 0;
 
--- search.find_documents (reads; pool: search)
+-- search.find_documents (reads; pool: list)
 WITH q AS MATERIALIZED (
   SELECT p.company_number, p.built_to IS NULL AS complete, p.documents >= 24576 AS is_large,
          replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,

@@ -58,7 +58,8 @@ export const findDocuments = read('search.find_documents', {
     kinds: 'text[]',
     limit: 'int',
   },
-  pool: 'search',
+  // One plan serves all searches, because what is searched for is only read while it runs. Planning takes longer than most.
+  pool: 'list',
   sql: (input) => {
     const isOfCompany = `d.company_id IS NOT DISTINCT FROM ${input.company_id}`;
     const isLatest = 'd.words @@ (SELECT latest_blocks FROM q)';

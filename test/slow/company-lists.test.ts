@@ -169,6 +169,7 @@ test('the kept sums of invoices read an index of each table, and of the event lo
 });
 
 test('each step of a search reads the index of words or that of the newest records', async () => {
+  await client.query('RESET enable_seqscan');
   await client.query(
     `INSERT INTO search_documents (company_id, case_id, kind, id, at, words)
      SELECT company_id, case_id, 'interaction', id, happened_at, array_to_tsvector(ARRAY['1:call', '1#interaction', '1$0'])
