@@ -2,7 +2,8 @@
 -- says up to a position, and can be built anew from the invoices at any time.
 
 CREATE TABLE invoice_sums_progress (
-  company_id uuid PRIMARY KEY REFERENCES companies,
+  -- The release before this one removes companies without knowing this table.
+  company_id uuid PRIMARY KEY REFERENCES companies ON DELETE CASCADE,
   -- The sums count each invoice as it was after the events up to this one.
   position bigint NOT NULL,
   built_at timestamptz NOT NULL

@@ -328,13 +328,13 @@ SELECT 1 FROM invoices v WHERE v.company_id = $1::uuid AND v.id = $3::uuid
 -- invoices.kept_sums_of_company (reads; pool: list)
   WITH progress AS MATERIALIZED (
     SELECT p.position FROM invoice_sums_progress p
-     WHERE p.company_id = $1::uuid AND p.built_at > $6::timestamptz - interval '2 days'
-  ), later AS MATERIALIZED (
-    SELECT e.position, e.case_id, e.record_id, i.is_of_invoice, CASE WHEN i.is_of_invoice THEN e.was END AS was
+     WHERE p.company_id = $1::uuid AND p.built_at BETWEEN $6::timestamptz - interval '2 days' AND $6::timestamptz + interval '1 hour'
+  ), recent_events AS MATERIALIZED (
+    SELECT e.position, e.case_id, e.record_id, i.is_of_invoice, CASE WHEN i.is_of_invoice THEN pg_column_size(e.was) END AS bytes
       FROM events e CROSS JOIN LATERAL (SELECT e.type LIKE 'invoice.%' AS is_of_invoice) i
      WHERE e.company_id = $1::uuid AND e.position > (SELECT position FROM progress) ORDER BY e.position LIMIT 1001
   ), kept AS MATERIALIZED (
-    SELECT FROM progress WHERE (SELECT count(*) FROM later) <= 1000
+    SELECT FROM progress WHERE NOT (SELECT count(*) > 1000 OR coalesce(sum(bytes), 0) > 2000000 FROM recent_events e)
   ), divided AS MATERIALIZED (
     SELECT DISTINCT u.unit, date_trunc(u.unit, b.bound AT TIME ZONE 'UTC')::date AS start
       FROM (VALUES ($3::timestamptz), ($4::timestamptz), ($5::timestamptz)) b (bound),
@@ -342,41 +342,43 @@ SELECT 1 FROM invoices v WHERE v.company_id = $1::uuid AND v.id = $3::uuid
      WHERE isfinite(b.bound) AND b.bound <> date_trunc(u.unit, b.bound, 'UTC')
   ), amounts AS (
     SELECT s.start::timestamp AT TIME ZONE 'UTC' AS date_due, s.status, s.count, s.outstanding
-      FROM kept CROSS JOIN invoice_sums s
-     WHERE s.company_id = $1::uuid AND s.unit = 'month'
+      FROM invoice_sums s
+     WHERE EXISTS (SELECT FROM kept) AND s.company_id = $1::uuid AND s.unit = 'month'
        AND s.start NOT IN (SELECT start FROM divided WHERE unit = 'month')
      UNION ALL
     SELECT s.start::timestamp AT TIME ZONE 'UTC', s.status, s.count, s.outstanding
-      FROM kept CROSS JOIN divided m CROSS JOIN LATERAL (
+      FROM divided m CROSS JOIN LATERAL (
              SELECT s.* FROM invoice_sums s
               WHERE s.company_id = $1::uuid AND s.unit = 'day'
                 AND s.start >= m.start AND s.start < m.start + interval '1 month' OFFSET 0) s
-     WHERE m.unit = 'month' AND s.start NOT IN (SELECT start FROM divided WHERE unit = 'day')
+     WHERE EXISTS (SELECT FROM kept) AND m.unit = 'month' AND s.start NOT IN (SELECT start FROM divided WHERE unit = 'day')
      UNION ALL
     SELECT v.*
-      FROM kept CROSS JOIN divided d CROSS JOIN LATERAL (
+      FROM divided d CROSS JOIN LATERAL (
              SELECT v.date_due, CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END, 1, v.total - v.paid FROM invoices v
               WHERE v.company_id = $1::uuid AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($2::text[]) AND v.total > v.paid
                 AND v.date_due >= d.start::timestamp AT TIME ZONE 'UTC'
                 AND v.date_due < (d.start + 1)::timestamp AT TIME ZONE 'UTC' OFFSET 0) v
-     WHERE d.unit = 'day'
+     WHERE EXISTS (SELECT FROM kept) AND d.unit = 'day'
      UNION ALL
-    SELECT c.* FROM kept CROSS JOIN (
+    SELECT c.* FROM (
     SELECT v.date_due, CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, 1 AS count, 1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.was->'invoices' AS was
-              FROM later e WHERE e.is_of_invoice ORDER BY e.case_id, e.record_id, e.position) c
-      JOIN invoices v ON v.company_id = $1::uuid AND v.case_id = c.case_id AND v.id = c.record_id
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, 1 AS count, 1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM recent_events e
+              WHERE e.is_of_invoice AND true ORDER BY e.case_id, e.record_id, e.position) f
+      JOIN invoices v ON v.company_id = $1::uuid AND v.case_id = f.case_id AND v.id = f.record_id
      WHERE CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid
      UNION ALL
     SELECT v.date_due, CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
-WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, -1 AS count, -1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.was->'invoices' AS was
-              FROM later e WHERE e.is_of_invoice ORDER BY e.case_id, e.record_id, e.position) c CROSS JOIN json_populate_record(NULL::invoices, c.was) v
-     WHERE c.was IS NOT NULL AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
+WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, -1 AS count, -1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM recent_events e
+              WHERE e.is_of_invoice AND true ORDER BY e.case_id, e.record_id, e.position) f CROSS JOIN LATERAL (
+             SELECT r.* FROM events e CROSS JOIN json_populate_record(NULL::invoices, e.was->'invoices') r
+              WHERE e.company_id = $1::uuid AND e.position = f.position OFFSET 0) v
+     WHERE v.id IS NOT NULL AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid) c
-     WHERE (c.date_due AT TIME ZONE 'UTC')::date NOT IN (SELECT start FROM divided WHERE unit = 'day')
+     WHERE EXISTS (SELECT FROM kept) AND (c.date_due AT TIME ZONE 'UTC')::date NOT IN (SELECT start FROM divided WHERE unit = 'day')
   )
   SELECT EXISTS (SELECT FROM kept) AS is_kept, s.*
     FROM (SELECT) one LEFT JOIN (

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
+import { beginBuilding, followEvents } from '../src/cases/invoices/sums/keeping.sql.ts';
 import { keepInvoiceSums } from '../src/cases/invoices/sums/keeping.ts';
 import { sumFromKept, sumOpenInvoices } from '../src/cases/invoices/sums/statements.sql.ts';
 import type { Query } from '../src/kernel/sql/statement.ts';
@@ -15,8 +16,9 @@ import { untilBlocked } from './harness/overlap.ts';
 beforeEach(() => app.clock.set('2026-06-01T09:00:00Z'));
 
 const silent = pino({ level: 'silent' });
-/** Does what a worker does every second. */
-const keep = (logger = silent) => keepInvoiceSums({ db: app.db, clock: app.clock.read, logger });
+/** Does what a worker does every few seconds. */
+const keep = (logger = silent, failures = new Map()) =>
+  keepInvoiceSums({ db: app.db, clock: app.clock.read, logger, failures });
 
 const due = (time: string) => ({ date_due: time.length > 10 ? time : `${time} 12:00:00` });
 
@@ -88,7 +90,7 @@ test('without kept sums the invoices are read, and with them they are not', asyn
   assert.deepEqual(await sums(empty), { open: nothing, overdue: nothing, isKept: true });
 });
 
-test('every change is counted at once, before the worker has seen it and after', async () => {
+test('every change is counted immediately, before the worker has seen it and after', async () => {
   const company = await app.company();
   const path = `${company.path}/invoices`;
   const paid = (await invoice(company, company.path, due('2026-05-30'))).id;
@@ -153,6 +155,7 @@ test('bounds within days, months and time zones leave exactly what the list leav
     );
     for (const time of times)
       await invoice(company, company.path, { date_due: time, total: '0.10', sub_total: '0.10' });
+    app.clock.set('2026-06-01T03:30:00Z');
     await keep();
     // This one the sums do not count yet.
     await invoice(company, company.path, { date_due: '2026-06-01T12:00:00Z' });
@@ -178,7 +181,7 @@ test('bounds within days, months and time zones leave exactly what the list leav
   }
 });
 
-test('another time zone of the company moves the begin of its day, and nothing else', async () => {
+test('another time zone of the company moves the start of its day, and nothing else', async () => {
   const company = await app.company();
   for (const time of ['2026-05-31T10:00:00Z', '2026-05-31T18:00:00Z', '2026-06-01T01:00:00Z'])
     await invoice(company, company.path, { date_due: time });
@@ -226,15 +229,66 @@ test('changes without events are in the sums within a day, and old sums are not 
   const { id } = await invoice(company, company.path, due('2026-05-30'));
   await keep();
   await app.sql('UPDATE invoices SET paid = 20 WHERE id = $1', [id]);
-  app.clock.advance({ hours: 24 });
+  app.clock.advance({ hours: 18 });
   await keep();
   assert.equal((await sums(company)).open.outstanding, 120);
-  app.clock.advance({ seconds: 1 });
+  app.clock.advance({ hours: 6 });
   await keep();
   await assertExact(company);
   await app.sql('UPDATE invoices SET paid = 40 WHERE id = $1', [id]);
-  app.clock.advance({ hours: 48 });
+  app.clock.advance({ hours: 48, seconds: 1 });
   await assertExact(company, { isKept: false });
+});
+
+test('sums of the future are neither used nor kept: the clock was wrong', async () => {
+  const company = await app.company();
+  await invoice(company, company.path, due('2026-05-30'));
+  await keep();
+  await app.sql(
+    `UPDATE invoice_sums_progress SET built_at = $2::timestamptz + interval '2 hours' WHERE company_id = $1`,
+    [company.companyId, app.clock.read().toString()],
+  );
+  await assertExact(company, { isKept: false });
+  await keep();
+  await assertExact(company);
+});
+
+test('snapshots that are large together are not read for the sums, which are then built anew', async () => {
+  const company = await app.company();
+  const { id } = await invoice(company, company.path, due('2026-05-30'));
+  await keep();
+  await app.sql(
+    `INSERT INTO events (company_id, case_id, record_id, type, at, origin, was)
+     SELECT e.company_id, e.case_id, e.record_id, 'invoice.updated', e.at, e.origin,
+            json_build_object('invoices', to_json(v), 'invoice_items', (SELECT json_agg(md5(random()::text)) FROM generate_series(1, $2::int)))
+       FROM events e JOIN invoices v ON v.id = e.record_id WHERE e.record_id = $1 LIMIT 1`,
+    [id, 100_000],
+  );
+  await assertExact(company, { isKept: false });
+  await keep();
+  await assertExact(company);
+  await assertAsBuilt(company);
+});
+
+test('a position that the log has not issued is not taken over: it was read before a crash', async () => {
+  const company = await app.company();
+  await invoice(company, company.path, due('2026-05-30'));
+  await keep();
+  const position = await positionOf(company);
+  const ahead = { company_id: company.companyId, position, watermark: String(2n ** 61n) };
+  await app.db.queryRows(followEvents(ahead));
+  assert.deepEqual(await app.db.queryRows(beginBuilding({ ...ahead, now: '2026-06-01' })), []);
+  assert.equal(await positionOf(company), position);
+});
+
+test('a metric counts the companies without sums that can be used', async () => {
+  const value = async () =>
+    Number(/^invoice_sums_companies_to_build (\d+)$/m.exec((await app.anonymous.get('/metrics')).text)?.[1]);
+  const company = await app.company();
+  await forget(company);
+  assert.ok((await value()) >= 1);
+  await keep();
+  assert.equal(await value(), 0);
 });
 
 test('sums that are being built are used from the moment when they are complete', async () => {
@@ -286,8 +340,12 @@ test('a company whose sums fail holds up no other', async () => {
     FOR EACH ROW EXECUTE FUNCTION refuse_sums('${failing.companyId}')`);
   const lines: { company: string }[] = [];
   const before = [await positionOf(failing), await positionOf(other)];
+  const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const failures = new Map();
   try {
-    await keep(pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }));
+    await keep(logger, failures);
+    // It waits before it is tried again.
+    await keep(logger, failures);
   } finally {
     await app.sql('DROP TRIGGER refuse_sums ON invoice_sums');
     await app.sql('DROP FUNCTION refuse_sums');
@@ -298,6 +356,9 @@ test('a company whose sums fail holds up no other', async () => {
   );
   assert.equal(await positionOf(failing), before[0]);
   assert.notEqual(await positionOf(other), before[1]);
+  app.clock.advance({ seconds: 10 });
+  await keep(logger, failures);
+  assert.notEqual(await positionOf(failing), before[0]);
   for (const company of [failing, other]) await assertExact(company);
 });
 

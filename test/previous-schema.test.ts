@@ -75,6 +75,11 @@ test('the twelve specified operations work on the schema of the previous release
   }
 });
 
+test('the sums of open invoices are read from the invoices', async () => {
+  const answer = await company.get('/invoices/sums');
+  assert.equal(answer.status, 200, answer.text);
+});
+
 const GETS = Object.entries(document.paths as unknown as Record<string, Record<string, unknown>>)
   .filter(([, methods]) => 'get' in methods)
   .map(([template]) => template);

@@ -14,6 +14,7 @@ const NOT_OF_A_REQUEST = [
   'search.companies_to_build',
   'search.cases_to_index',
   'search.failing_companies',
+  'invoice_sums.companies_to_build',
   'webhook_deliveries.due',
   'webhook_endpoints.failing_now',
   'events.open_writers',

@@ -25,6 +25,7 @@ import { invoiceExternalIdRoutes } from '../cases/invoices/external-ids.routes.t
 import { invoiceLifecycleRoutes } from '../cases/invoices/lifecycle.routes.ts';
 import { paymentRoutes } from '../cases/invoices/payments/routes.ts';
 import { invoiceRoutes } from '../cases/invoices/routes.ts';
+import { INVOICE_SUMS_GAUGE } from '../cases/invoices/sums/metrics.ts';
 import { timelineRoutes } from '../cases/timeline/routes.ts';
 import { companyCaseRoutes } from '../company/cases/company-list/routes.ts';
 import { caseOverviewRoutes } from '../company/cases/overview.routes.ts';
@@ -216,6 +217,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     gauges: [
       ...APPOINTMENT_GAUGES,
       ...SEARCH_GAUGES,
+      INVOICE_SUMS_GAUGE,
       ...WEBHOOK_GAUGES,
       ...eventGauges(stallMonitor),
       backupGauge(backupFolder),

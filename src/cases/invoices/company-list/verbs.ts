@@ -1,4 +1,7 @@
 import type { Context } from '../../../kernel/context.ts';
+import type { Executor } from '../../../kernel/database/database.ts';
+import { isMissingObject } from '../../../kernel/database/postgres-errors.ts';
+import type { Query } from '../../../kernel/sql/statement.ts';
 import { startOfDay, toDay, toSql } from '../../../kernel/time/time.ts';
 import { zonePlaceholder } from '../../../kernel/time/wall-time-placeholders.ts';
 import type { Form } from '../../../kernel/validation/form.ts';
@@ -59,6 +62,7 @@ function requestOf(context: Context, query: Form<CompanyInvoicesCsvQuery>, showI
 }
 
 type SumRow = { overdue: boolean; count: number; outstanding: string };
+/** `overdue` is null if there is no open invoice. */
 type KeptRow = { is_kept: boolean } & (SumRow | { overdue: null });
 
 export async function sumInvoices(context: Context, query: Form<InvoiceSumsQuery>): Promise<string> {
@@ -72,7 +76,7 @@ export async function sumInvoices(context: Context, query: Form<InvoiceSumsQuery
     due_to: due[1],
     today,
   };
-  const kept = await db.queryRows<KeptRow>(sumFromKept({ ...inputs, now: toSql(now) }));
+  const kept = await readKept(db, sumFromKept({ ...inputs, now: toSql(now) }));
   const rows = kept[0]?.is_kept
     ? kept.filter((row): row is KeptRow & SumRow => row.overdue !== null)
     : await db.queryRows<SumRow>(sumOpenInvoices(inputs));
@@ -82,12 +86,23 @@ export async function sumInvoices(context: Context, query: Form<InvoiceSumsQuery
   return `${head.slice(0, -1)},"open":${open},"overdue":${overdue}}`;
 }
 
+/** On the schema of the previous release there are no kept sums. */
+async function readKept(db: Executor, query: Query): Promise<KeptRow[]> {
+  try {
+    return await db.queryRows<KeptRow>(query);
+  } catch (error) {
+    if (!isMissingObject(error)) throw error;
+    return [];
+  }
+}
+
 /** As JSON text, because a JavaScript number does not hold every sum. */
 function sumOf(rows: readonly SumRow[]): string {
   const count = rows.reduce((sum, row) => sum + row.count, 0);
   const cents = rows.reduce((sum, row) => sum + BigInt(row.outstanding.replace('.', '')), 0n);
-  const digits = String(cents).padStart(3, '0');
-  return `{"count":${count},"outstanding":${digits.slice(0, -2)}.${digits.slice(-2)}}`;
+  // Changes by hand in the database may have made it negative.
+  const digits = String(cents < 0n ? -cents : cents).padStart(3, '0');
+  return `{"count":${count},"outstanding":${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}}`;
 }
 
 const isOpen = (status: string) => OPEN_STATUSES.some((one) => one === status);
