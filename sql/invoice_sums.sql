@@ -37,7 +37,8 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Pai
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, -1 AS count, -1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM recent_events e
               WHERE e.is_of_invoice AND e.position > $2::bigint ORDER BY e.case_id, e.record_id, e.position) f CROSS JOIN LATERAL (
              SELECT r.* FROM events e CROSS JOIN json_populate_record(NULL::invoices, e.was->'invoices') r
-              WHERE e.company_id = $1::uuid AND e.position = f.position OFFSET 0) v
+              WHERE e.company_id = $1::uuid AND e.case_id = f.case_id AND e.record_id = f.record_id
+                AND e.position = f.position OFFSET 0) v
      WHERE v.id IS NOT NULL AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid) c) a CROSS JOIN (VALUES ('month'), ('day')) u (unit)
    GROUP BY 2, 3, 4 HAVING sum(a.count) <> 0 OR sum(a.outstanding) <> 0
@@ -96,7 +97,8 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Pai
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, -1 AS count, -1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM recent_events e
               WHERE e.is_of_invoice AND true ORDER BY e.case_id, e.record_id, e.position) f CROSS JOIN LATERAL (
              SELECT r.* FROM events e CROSS JOIN json_populate_record(NULL::invoices, e.was->'invoices') r
-              WHERE e.company_id = $1::uuid AND e.position = f.position OFFSET 0) v
+              WHERE e.company_id = $1::uuid AND e.case_id = f.case_id AND e.record_id = f.record_id
+                AND e.position = f.position OFFSET 0) v
      WHERE v.id IS NOT NULL AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid
      UNION ALL
@@ -113,7 +115,8 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Pai
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, -1 AS count, -1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM recent_events e
               WHERE e.is_of_invoice AND e.position > $3::bigint ORDER BY e.case_id, e.record_id, e.position) f CROSS JOIN LATERAL (
              SELECT r.* FROM events e CROSS JOIN json_populate_record(NULL::invoices, e.was->'invoices') r
-              WHERE e.company_id = $1::uuid AND e.position = f.position OFFSET 0) v
+              WHERE e.company_id = $1::uuid AND e.case_id = f.case_id AND e.record_id = f.record_id
+                AND e.position = f.position OFFSET 0) v
      WHERE v.id IS NOT NULL AND CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid) c) a WHERE EXISTS (SELECT FROM moved)) a CROSS JOIN (VALUES ('month'), ('day')) u (unit)
    GROUP BY 2, 3, 4 HAVING sum(a.count) <> 0 OR sum(a.outstanding) <> 0

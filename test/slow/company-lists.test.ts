@@ -162,7 +162,10 @@ test('the kept sums of invoices read an index of each table, and of the event lo
   const [plan] = await plansOf(sums);
   for (const used of [/invoices_of_company_due/, /invoices_pkey/, /invoice_sums_pkey/, /events_\w*pkey/])
     assert.match(plan, used);
-  assert.doesNotMatch(plan, /Seq Scan|events_\w*record/);
+  assert.doesNotMatch(plan, /Seq Scan/);
+  assert.doesNotMatch(/CTE recent_events[\s\S]*?CTE kept/.exec(plan)?.[0] ?? '', /events_\w*record/);
+  // If they cannot be used, no branch reads anything.
+  assert.equal(plan.match(/One-Time Filter: \(InitPlan \d+\)/g)?.length, 5);
   // Of a divided month its days are read, and of a divided day its invoices: not all, to be compared with the day.
   assert.match(plan, /Index Cond: [^\n]*unit = 'day'[^\n]*start >= m\.start/);
   assert.match(plan, /Index Cond: [^\n]*date_due >= [^\n]*d\.start/);

@@ -39,7 +39,7 @@ export const amountsOfInvoices = (companyId: string): string => `
 export function amountsOfChanges(companyId: string, events: string, condition = 'true'): string {
   const firsts = `(SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM ${events} e
                 WHERE e.is_of_invoice AND ${condition} ORDER BY e.case_id, e.record_id, e.position) f`;
-  // OFFSET 0: only the snapshots of the first events are read.
+  // OFFSET 0: only the snapshots of the first events are read. Either index of the log finds them by these columns.
   return `
       SELECT ${amountColumns(1)} FROM ${firsts}
         JOIN invoices v ON v.company_id = ${companyId} AND v.case_id = f.case_id AND v.id = f.record_id
@@ -47,6 +47,7 @@ export function amountsOfChanges(companyId: string, events: string, condition = 
        UNION ALL
       SELECT ${amountColumns(-1)} FROM ${firsts} CROSS JOIN LATERAL (
                SELECT r.* FROM events e CROSS JOIN json_populate_record(NULL::invoices, e.was->'invoices') r
-                WHERE e.company_id = ${companyId} AND e.position = f.position OFFSET 0) v
+                WHERE e.company_id = ${companyId} AND e.case_id = f.case_id AND e.record_id = f.record_id
+                  AND e.position = f.position OFFSET 0) v
        WHERE v.id IS NOT NULL AND ${isOpen}`;
 }
