@@ -1,8 +1,8 @@
 -- search.advance (writes; pool: short)
 UPDATE search_progress
    SET position = $2::bigint, built_to = $3::uuid, cases = $4::uuid[],
-       done_kind = $5::text, done_id = $6::uuid, documents = documents + $7::int,
-       retry_at = NULL, failures = CASE WHEN $8::boolean THEN 0 ELSE failures END
+       done_kind = $5::text, done_id = $6::uuid, retry_at = NULL,
+       failures = CASE WHEN $7::boolean THEN 0 ELSE failures END
  WHERE company_id = $1::uuid;
 
 -- search.begin_building (writes; pool: short)
@@ -33,8 +33,7 @@ SELECT DISTINCT e.record, e.case_id, e.record_id, (SELECT max(position) FROM e):
   FROM e;
 
 -- search.claim_cases (writes; pool: short)
-SELECT p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id,
-       p.company_number || '$' || (p.documents / 8192 - 0) AS block
+SELECT p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id
   FROM search_progress p JOIN companies c ON c.id = p.company_id
  WHERE p.edition = $1::int
    AND c.removal_started_at IS NULL AND (p.retry_at IS NULL OR p.retry_at <= $2::timestamptz) AND (cardinality(p.cases) > 0 OR p.built_to IS NOT NULL)
@@ -42,8 +41,7 @@ SELECT p.company_id, p.company_number, p.position::text, p.built_to, p.phone_reg
  LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED;
 
 -- search.claim_events (writes; pool: short)
-SELECT p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id,
-       p.company_number || '$' || (p.documents / 8192 - 0) AS block
+SELECT p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id
   FROM search_progress p JOIN companies c ON c.id = p.company_id
  WHERE p.edition = $1::int
    AND c.removal_started_at IS NULL AND (p.retry_at IS NULL OR p.retry_at <= $2::timestamptz) AND cardinality(p.cases) < $4::int
@@ -58,145 +56,272 @@ SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.
 -- search.failing_companies (reads; pool: search)
 SELECT count(*)::int AS value FROM search_progress WHERE failures > 0;
 
--- search.find_documents (reads; pool: list)
+-- search.find_documents_by_1 (reads; pool: search)
 WITH q AS MATERIALIZED (
-  SELECT p.company_number, p.built_to IS NULL AS complete, p.documents >= 24576 AS is_large,
-         replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
+  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
          replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
          replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
          replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
-         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_begun,
-         replace($7::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
-         replace($8::text, '@', p.company_number::text)::tsquery AS identity_before_last,
-         replace($9::text, '@', p.company_number::text)::tsquery AS anywhere_before_last,
-         replace($10::text, '@', p.company_number::text)::tsquery AS last_begun,
-         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS identity_1,
-         replace(($11::text[])[2], '@', p.company_number::text)::tsquery AS identity_2,
-         replace(($11::text[])[3], '@', p.company_number::text)::tsquery AS identity_3,
-         replace(($11::text[])[4], '@', p.company_number::text)::tsquery AS identity_4,
-         replace(($12::text[])[1], '@', p.company_number::text)::tsquery AS anywhere_1,
-         replace(($12::text[])[2], '@', p.company_number::text)::tsquery AS anywhere_2,
-         replace(($12::text[])[3], '@', p.company_number::text)::tsquery AS anywhere_3,
-         replace(($12::text[])[4], '@', p.company_number::text)::tsquery AS anywhere_4,
-         concat_ws(' | ', quote_literal(p.company_number || '$' || (p.documents / 8192 - 0)), quote_literal(p.company_number || '$' || (p.documents / 8192 - 1)), quote_literal(p.company_number || '$' || (p.documents / 8192 - 2)))::tsquery AS latest_blocks
+         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
+         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
+         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
+         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
+         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
+         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1
     FROM search_progress p WHERE p.company_id = $1::uuid
-), records AS MATERIALIZED (
-  SELECT d.*
-    FROM unnest($14::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($14::text[])) d
-), beginning AS MATERIALIZED (
-  SELECT q.is_large AND (SELECT count(*) >= 2 FROM records r WHERE r.words @@ q.last_begun) AS is_frequent,
-         (SELECT count(*) >= 12 FROM records r WHERE r.words @@ q.anywhere_before_last) AS others_are_frequent
-    FROM q
-), beginnings AS MATERIALIZED (
-  SELECT replace(u.query, '@', p.company_number::text)::tsquery AS query FROM unnest($13::text[]) AS u (query), q p
-), rare AS MATERIALIZED (
-  SELECT CASE WHEN q.is_large THEN (
-           SELECT string_agg('(' || b.query::text || ')', ' & ')::tsquery FROM beginnings b
-            WHERE NOT (SELECT count(*) >= 2 FROM records r WHERE r.words @@ b.query)) ELSE q.anywhere_prefix END AS query
-    FROM q
 ), newest AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank FROM records d WHERE d.words @@ (SELECT anywhere_prefix FROM q)
-), known_latest AS MATERIALIZED (
-  SELECT * FROM newest UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d
-   WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
-     AND d.words @@ (SELECT latest_blocks FROM q)
-     AND d.words @@ (SELECT identity_1 FROM q)
-     AND d.words @@ (SELECT identity_2 FROM q)
-     AND d.words @@ (SELECT identity_3 FROM q)
-     AND d.words @@ (SELECT identity_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 100)
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
+   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
 ), known AS MATERIALIZED (
-  SELECT * FROM known_latest UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d
-   WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
-     AND (SELECT count(*) FROM known_latest WHERE rank >= 4) < $15::int
-     AND d.words @@ (SELECT identity_1 FROM q)
-     AND d.words @@ (SELECT identity_2 FROM q)
-     AND d.words @@ (SELECT identity_3 FROM q)
-     AND d.words @@ (SELECT identity_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 100)
-), latest AS MATERIALIZED (
-  SELECT * FROM known UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d
-   WHERE (SELECT count(*) FROM known) < $15::int
-     AND d.words @@ (SELECT latest_blocks FROM q)
-     AND d.words @@ (SELECT anywhere_1 FROM q)
-     AND d.words @@ (SELECT anywhere_2 FROM q)
-     AND d.words @@ (SELECT anywhere_3 FROM q)
-     AND d.words @@ (SELECT anywhere_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 100)
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
+     AND d.words @@ (SELECT identity_words_1 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), recent AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
+   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
+), first AS MATERIALIZED (
+  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
 ), whole AS MATERIALIZED (
-  SELECT * FROM latest UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d
-   WHERE (SELECT count(*) FROM latest) < $15::int
-     AND d.words @@ (SELECT anywhere_1 FROM q)
-     AND d.words @@ (SELECT anywhere_2 FROM q)
-     AND d.words @@ (SELECT anywhere_3 FROM q)
-     AND d.words @@ (SELECT anywhere_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 100)
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
+     AND d.words @@ (SELECT words_1 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
 ), known_begun AS MATERIALIZED (
-  SELECT * FROM whole UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d
-   WHERE (SELECT count(*) FROM whole) < $15::int
-     AND NOT (SELECT is_frequent FROM beginning)
-     AND d.words @@ (SELECT identity_begun FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 100)
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
+     AND d.words @@ (SELECT identity_words_begun_1 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
 ), begun AS MATERIALIZED (
-  SELECT * FROM known_begun UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d
-   WHERE (SELECT count(*) FROM known_begun) < $15::int
-     AND NOT (SELECT is_frequent FROM beginning)
-     AND d.words @@ (SELECT anywhere_begun FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 100)
-), known_looked_at AS MATERIALIZED (
-  SELECT * FROM begun UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM (SELECT d.* FROM search_documents d
-   WHERE (SELECT count(*) FROM begun) < $15::int
-     AND (SELECT is_frequent FROM beginning)
-     AND d.words @@ (SELECT latest_blocks FROM q)
-     AND d.words @@ (SELECT identity_before_last FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 500) d
-   WHERE d.words @@ (SELECT identity_begun FROM q))
-), latest_looked_at AS MATERIALIZED (
-  SELECT * FROM known_looked_at UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM (SELECT d.* FROM search_documents d
-   WHERE (SELECT count(*) FROM known_looked_at) < $15::int
-     AND (SELECT is_frequent FROM beginning)
-     AND d.words @@ (SELECT latest_blocks FROM q)
-     AND d.words @@ (SELECT anywhere_before_last FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 500) d
-   WHERE d.words @@ (SELECT anywhere_begun FROM q))
-), looked_at AS MATERIALIZED (
-  SELECT * FROM latest_looked_at UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM (SELECT d.* FROM search_documents d
-   WHERE (SELECT count(*) FROM latest_looked_at) < $15::int
-     AND (SELECT is_frequent FROM beginning)
-     AND NOT (SELECT others_are_frequent FROM beginning)
-     AND d.words @@ (SELECT anywhere_before_last FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 500) d
-   WHERE d.words @@ (SELECT anywhere_begun FROM q))
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
+     AND d.words @@ (SELECT words_begun_1 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), found AS MATERIALIZED (
+  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
 ), prefixed AS MATERIALIZED (
-  SELECT * FROM looked_at UNION (SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM (SELECT d.* FROM search_documents d
-   WHERE NOT EXISTS (SELECT FROM looked_at)
-     AND d.words @@ (SELECT query FROM rare)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid
-   LIMIT 500) d
-   WHERE d.words @@ (SELECT anywhere_prefix FROM q))
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
+     AND d.words @@ (SELECT words_prefix_1 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
 ), best AS (
-  SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $15::int
+  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
+)
+SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
+
+-- search.find_documents_by_2 (reads; pool: search)
+WITH q AS MATERIALIZED (
+  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
+         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
+         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
+         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
+         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
+         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
+         replace(($7::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_2,
+         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
+         replace(($8::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_begun_2,
+         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
+         replace(($9::text[])[2], '@', p.company_number::text)::tsquery AS words_2,
+         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
+         replace(($10::text[])[2], '@', p.company_number::text)::tsquery AS words_begun_2,
+         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1,
+         replace(($11::text[])[2], '@', p.company_number::text)::tsquery AS words_prefix_2
+    FROM search_progress p WHERE p.company_id = $1::uuid
+), newest AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
+   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
+), known AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
+     AND d.words @@ (SELECT identity_words_1 FROM q) AND d.words @@ (SELECT identity_words_2 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), recent AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
+   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
+), first AS MATERIALIZED (
+  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
+), whole AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
+     AND d.words @@ (SELECT words_1 FROM q) AND d.words @@ (SELECT words_2 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), known_begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
+     AND d.words @@ (SELECT identity_words_begun_1 FROM q) AND d.words @@ (SELECT identity_words_begun_2 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
+     AND d.words @@ (SELECT words_begun_1 FROM q) AND d.words @@ (SELECT words_begun_2 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), found AS MATERIALIZED (
+  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
+), prefixed AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
+     AND d.words @@ (SELECT words_prefix_1 FROM q) AND d.words @@ (SELECT words_prefix_2 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), best AS (
+  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
+)
+SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
+
+-- search.find_documents_by_3 (reads; pool: search)
+WITH q AS MATERIALIZED (
+  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
+         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
+         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
+         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
+         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
+         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
+         replace(($7::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_2,
+         replace(($7::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_3,
+         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
+         replace(($8::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_begun_2,
+         replace(($8::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_begun_3,
+         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
+         replace(($9::text[])[2], '@', p.company_number::text)::tsquery AS words_2,
+         replace(($9::text[])[3], '@', p.company_number::text)::tsquery AS words_3,
+         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
+         replace(($10::text[])[2], '@', p.company_number::text)::tsquery AS words_begun_2,
+         replace(($10::text[])[3], '@', p.company_number::text)::tsquery AS words_begun_3,
+         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1,
+         replace(($11::text[])[2], '@', p.company_number::text)::tsquery AS words_prefix_2,
+         replace(($11::text[])[3], '@', p.company_number::text)::tsquery AS words_prefix_3
+    FROM search_progress p WHERE p.company_id = $1::uuid
+), newest AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
+   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
+), known AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
+     AND d.words @@ (SELECT identity_words_1 FROM q) AND d.words @@ (SELECT identity_words_2 FROM q) AND d.words @@ (SELECT identity_words_3 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), recent AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
+   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
+), first AS MATERIALIZED (
+  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
+), whole AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
+     AND d.words @@ (SELECT words_1 FROM q) AND d.words @@ (SELECT words_2 FROM q) AND d.words @@ (SELECT words_3 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), known_begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
+     AND d.words @@ (SELECT identity_words_begun_1 FROM q) AND d.words @@ (SELECT identity_words_begun_2 FROM q) AND d.words @@ (SELECT identity_words_begun_3 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
+     AND d.words @@ (SELECT words_begun_1 FROM q) AND d.words @@ (SELECT words_begun_2 FROM q) AND d.words @@ (SELECT words_begun_3 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), found AS MATERIALIZED (
+  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
+), prefixed AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
+     AND d.words @@ (SELECT words_prefix_1 FROM q) AND d.words @@ (SELECT words_prefix_2 FROM q) AND d.words @@ (SELECT words_prefix_3 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), best AS (
+  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
+)
+SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
+
+-- search.find_documents_by_4 (reads; pool: search)
+WITH q AS MATERIALIZED (
+  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
+         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
+         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
+         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
+         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
+         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
+         replace(($7::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_2,
+         replace(($7::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_3,
+         replace(($7::text[])[4], '@', p.company_number::text)::tsquery AS identity_words_4,
+         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
+         replace(($8::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_begun_2,
+         replace(($8::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_begun_3,
+         replace(($8::text[])[4], '@', p.company_number::text)::tsquery AS identity_words_begun_4,
+         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
+         replace(($9::text[])[2], '@', p.company_number::text)::tsquery AS words_2,
+         replace(($9::text[])[3], '@', p.company_number::text)::tsquery AS words_3,
+         replace(($9::text[])[4], '@', p.company_number::text)::tsquery AS words_4,
+         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
+         replace(($10::text[])[2], '@', p.company_number::text)::tsquery AS words_begun_2,
+         replace(($10::text[])[3], '@', p.company_number::text)::tsquery AS words_begun_3,
+         replace(($10::text[])[4], '@', p.company_number::text)::tsquery AS words_begun_4,
+         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1,
+         replace(($11::text[])[2], '@', p.company_number::text)::tsquery AS words_prefix_2,
+         replace(($11::text[])[3], '@', p.company_number::text)::tsquery AS words_prefix_3,
+         replace(($11::text[])[4], '@', p.company_number::text)::tsquery AS words_prefix_4
+    FROM search_progress p WHERE p.company_id = $1::uuid
+), newest AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
+   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
+), known AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
+     AND d.words @@ (SELECT identity_words_1 FROM q) AND d.words @@ (SELECT identity_words_2 FROM q) AND d.words @@ (SELECT identity_words_3 FROM q) AND d.words @@ (SELECT identity_words_4 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), recent AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
+      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
+       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
+   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
+), first AS MATERIALIZED (
+  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
+), whole AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
+     AND d.words @@ (SELECT words_1 FROM q) AND d.words @@ (SELECT words_2 FROM q) AND d.words @@ (SELECT words_3 FROM q) AND d.words @@ (SELECT words_4 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), known_begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
+     AND d.words @@ (SELECT identity_words_begun_1 FROM q) AND d.words @@ (SELECT identity_words_begun_2 FROM q) AND d.words @@ (SELECT identity_words_begun_3 FROM q) AND d.words @@ (SELECT identity_words_begun_4 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
+), begun AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
+     AND d.words @@ (SELECT words_begun_1 FROM q) AND d.words @@ (SELECT words_begun_2 FROM q) AND d.words @@ (SELECT words_begun_3 FROM q) AND d.words @@ (SELECT words_begun_4 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), found AS MATERIALIZED (
+  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
+), prefixed AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
+    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
+     AND d.words @@ (SELECT words_prefix_1 FROM q) AND d.words @@ (SELECT words_prefix_2 FROM q) AND d.words @@ (SELECT words_prefix_3 FROM q) AND d.words @@ (SELECT words_prefix_4 FROM q)
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
+), best AS (
+  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
 )
 SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
   FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
@@ -328,14 +453,9 @@ WITH n AS MATERIALIZED (
   DELETE FROM search_documents d USING n
    WHERE n.words IS NULL AND d.company_id = $1::uuid AND d.case_id = n.case_id AND d.kind = n.kind
      AND d.id = n.id
-), stored AS (
-  INSERT INTO search_documents AS d (company_id, case_id, kind, id, at, words)
-  SELECT $1::uuid, n.case_id, n.kind, n.id, n.at, n.words::tsvector || array_to_tsvector(ARRAY[$7::text])
-    FROM n WHERE n.words IS NOT NULL
-      ON CONFLICT (company_id, case_id, kind, id) DO UPDATE SET at = excluded.at, words = excluded.words
-   WHERE d.at <> excluded.at OR length(d.words) <> length(excluded.words)
-      OR d.words || ts_delete(excluded.words, $7::text) <> d.words
-  RETURNING 1
 )
-SELECT count(*)::int AS stored FROM stored;
+INSERT INTO search_documents AS d (company_id, case_id, kind, id, at, words)
+SELECT $1::uuid, n.case_id, n.kind, n.id, n.at, n.words::tsvector FROM n WHERE n.words IS NOT NULL
+    ON CONFLICT (company_id, case_id, kind, id) DO UPDATE SET at = excluded.at, words = excluded.words
+ WHERE (d.at, d.words) IS DISTINCT FROM (excluded.at, excluded.words);
 

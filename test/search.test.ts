@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestCompany } from './harness/app.ts';
 import { assertProblem, ok, refused } from './harness/assert.ts';
 import {
   addAppointment,
@@ -214,61 +213,6 @@ test('more matches than a search reads: the best are returned, and they are the 
   assert.deepEqual((await search(company, 'hollyhock 7')).map(marked), ['[hollyhock] [7]']);
   assert.equal((await search(company, 'hollyhock 12')).length, 20);
   assert.deepEqual((await search(company, '1234 hollyhock')).map(marked), ['[hollyhock] [1234]']);
-});
-
-/** Adds calls to the case of the company, without events. */
-const addCalls = (company: TestCompany, year: number, count: number, notes: string) =>
-  app.sql(
-    `INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
-     SELECT $1, $2, gen_random_uuid(), 'phone', $4, '', make_timestamptz($3, 1, 1, 0, 0, 0) + n * interval '1 minute',
-            now(), now() FROM generate_series(1, $5::int) n`,
-    [company.companyId, company.caseId, year, notes, count],
-  );
-
-/** Makes a company large: what is indexed from now on is stored a hundred thousand documents after what it has. */
-async function enlarge(company: TestCompany): Promise<void> {
-  await rebuilt(company.companyId);
-  await app.sql('UPDATE search_progress SET documents = documents + 100000 WHERE company_id = $1', [company.companyId]);
-}
-
-const yearsOf = async (company: TestCompany, q: string, more = '') =>
-  (await search(company, q, `&kinds=interaction${more}`)).map(({ at }) => at.slice(0, 4));
-
-test('frequent words are looked for in what was indexed last, and in everything if that has no page of hits', async () => {
-  const company = await app.company();
-  await addCalls(company, 2022, 30, 'magnolia tree');
-  await addCalls(company, 2022, 1, 'magnolia hedge');
-  await addEntry(company, company.caseId, { last_name: 'Magnolia' });
-  await enlarge(company);
-  await addCalls(company, 2021, 30, 'magnolia tree');
-  await addCalls(company, 2021, 30, 'hedge');
-  // They are newer, and more than the newest records that every search looks through.
-  await addCalls(company, 2023, 700, 'a call');
-  await rebuilt(company.companyId);
-  assert.deepEqual(new Set(await yearsOf(company, 'magnolia tree')), new Set(['2021']));
-  assert.equal((await yearsOf(company, 'tree magnolia', '&limit=50')).filter((year) => year === '2022').length, 30);
-  assert.deepEqual(await yearsOf(company, 'magnolia hedge'), ['2022'], 'frequent words that are together only once');
-  assert.deepEqual(await yearsOf(company, 'magnolia hed'), ['2022'], 'also while they are typed');
-  assert.deepEqual(await yearsOf(company, 'magn hed'), ['2022'], 'also if each is only begun');
-  assert.equal((await search(company, 'magnolia'))[0]?.title, 'Mrs Jane Magnolia', 'names come first, also old ones');
-});
-
-test('a frequent beginning is looked for among records with the other words, and everywhere when typed to its end', async () => {
-  const [small, large] = [await app.company(), await app.company()];
-  for (const company of [small, large]) {
-    await addCalls(company, 2020, 1, 'wisteria bluebells');
-    await addCalls(company, 2020, 1, 'zinnia bluebells');
-    if (company === large) await enlarge(large);
-    await addCalls(company, 2021, 700, 'a call');
-    await addCalls(company, 2022, 1, 'zinnia bluebonnets');
-    await addCalls(company, 2023, 20, 'bluebells');
-    await addCalls(company, 2023, 20, 'wisteria');
-    await rebuilt(company.companyId);
-    for (const q of ['wisteria bluebells', 'bluebells zin']) assert.deepEqual(await yearsOf(company, q), ['2020'], q);
-    assert.deepEqual(await yearsOf(company, 'zinnia blue'), ['2022', '2020']);
-  }
-  assert.deepEqual(await yearsOf(small, 'wisteria blue'), ['2020']);
-  assert.deepEqual(await yearsOf(large, 'wisteria blue'), [], 'both are frequent, and none of the latest has both');
 });
 
 async function rebuilt(companyId: string): Promise<void> {

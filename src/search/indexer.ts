@@ -10,7 +10,7 @@ import { type Kind, listCaseDocuments, loadContexts, loadDocuments } from './doc
 import * as sql from './indexing.sql.ts';
 
 /** Raised whenever words are made in another way: all documents are then built anew, while the old ones are found. */
-const EDITION = 3;
+const EDITION = 2;
 const MAX_EVENTS = 50;
 const MAX_BUILT_CASES = 50;
 /** All records of a case are indexed anew when a customer changes. A step is a transaction, which has a minute. */
@@ -46,11 +46,9 @@ type Claim = {
   cases: string[];
   done_kind: Kind | null;
   done_id: string | null;
-  /** The word of the documents that are stored now. */
-  block: string;
 };
-/** Does a part of what is to be done for a company. Returns what has changed of its progress, and how many documents. */
-type Step = (tx: Executor, claim: Claim) => Promise<Partial<Claim> & { stored: number }>;
+/** Does a part of what is to be done for a company, and returns what has changed of its progress. */
+type Step = (tx: Executor, claim: Claim) => Promise<Partial<Claim>>;
 
 /**
  * Indexes everything that has changed up to now. Each step is a transaction that also advances the progress of its
@@ -127,14 +125,13 @@ const followEvents =
       else if (kind === 'customer') cases.add(case_id);
       if (kind) keys.push({ kind, case_id: kind === 'case' ? record_id : case_id, id: record_id });
     }
-    const stored = await indexRecords(tx, claim, keys);
+    await indexRecords(tx, claim, keys);
     const [first] = changed;
     return {
       position: first && first.events === MAX_EVENTS ? first.last_position : watermark,
       // All cases of a kind are found by its name.
       built_to: first?.has_renamed_kind ? sql.NOTHING_BUILT_ID : claim.built_to,
       cases: [...claim.cases, ...notWaiting(cases, claim)],
-      stored,
     };
   };
 
@@ -166,14 +163,13 @@ const indexCases =
       if (!last) cases = cases.slice(1);
       [done_kind, done_id] = [last?.kind ?? null, last?.id ?? null];
     }
-    const stored = await indexRecords(tx, claim, keys);
-    return { built_to, cases, done_kind, done_id, stored };
+    await indexRecords(tx, claim, keys);
+    return { built_to, cases, done_kind, done_id };
   };
 
-/** Returns the number of documents that have changed. */
-async function indexRecords(tx: Executor, claim: Claim, keys: readonly Key[]): Promise<number> {
-  if (keys.length === 0) return 0;
-  const { company_id, company_number, phone_region, block } = claim;
+async function indexRecords(tx: Executor, claim: Claim, keys: readonly Key[]): Promise<void> {
+  if (keys.length === 0) return;
+  const { company_id, company_number, phone_region } = claim;
   const columns = columnsOf(keys);
   const rows = await tx.queryRows<DocumentRow>(loadDocuments({ company_id, ...columns }));
   const caseIds = [...new Set(columns.case_ids)];
@@ -190,16 +186,14 @@ async function indexRecords(tx: Executor, claim: Claim, keys: readonly Key[]): P
       words: row ? tsvector(row, contextByCase.get(case_id), company_number, phone_region) : null,
     });
   }
-  const row = await tx.queryFirst<{ stored: number }>(
+  await tx.queryRows(
     sql.storeDocuments({
       company_id,
       ...columns,
       times: documents.map(({ at }) => at),
       words: documents.map(({ words }) => words),
-      block,
     }),
   );
-  return row?.stored ?? 0;
 }
 
 export const columnsOf = (keys: readonly Key[]) => ({

@@ -1,5 +1,4 @@
 import { read, write } from '../kernel/sql/statement.ts';
-import { SIGNS } from './query.ts';
 
 /** A case id that precedes all others: nothing is built yet. */
 export const NOTHING_BUILT_ID = '00000000-0000-0000-0000-000000000000';
@@ -28,23 +27,7 @@ export const beginBuilding = write('search.begin_building', {
   },
 });
 
-/**
- * Documents that are stored one after the other have a word for their block, so that a search can ask for the latest ones
- * first: the index reads long lists of words only where they meet the list of that block, which is one stretch of the table.
- */
-const BLOCK_SIZE = 8_192;
-const LATEST_BLOCKS = 3;
-/** SQL: the word of the block into which documents are stored, or of one before it. */
-const blockWord = (progress: string, back = 0): string =>
-  `${progress}.company_number || '${SIGNS.block}' || (${progress}.documents / ${BLOCK_SIZE} - ${back})`;
-/** SQL: a query of the latest blocks. */
-export const latestBlocks = (progress: string): string =>
-  `concat_ws(' | ', ${Array.from({ length: LATEST_BLOCKS }, (_, back) => `quote_literal(${blockWord(progress, back)})`).join(', ')})::tsquery`;
-/** SQL: whether a company has more documents than the latest blocks, or has had so many changes. */
-export const isLarge = (progress: string): string => `${progress}.documents >= ${BLOCK_SIZE * LATEST_BLOCKS}`;
-
-const CLAIMED = `p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id,
-           ${blockWord('p')} AS block
+const CLAIMED = `p.company_id, p.company_number, p.position::text, p.built_to, p.phone_region, p.cases, p.done_kind, p.done_id
       FROM search_progress p JOIN companies c ON c.id = p.company_id`;
 const mayTakeStep = (input: Record<'edition' | 'now', string>) => `p.edition = ${input.edition}
        AND c.removal_started_at IS NULL AND (p.retry_at IS NULL OR p.retry_at <= ${input.now})`;
@@ -98,10 +81,7 @@ export const nextCases = read('search.next_cases', {
     SELECT id FROM cases WHERE company_id = ${input.company_id} AND id > ${input.after} ORDER BY id LIMIT ${input.limit}`,
 });
 
-/**
- * Stores the words of each record and the word of the block; null removes a record from the index. A document of which only
- * the block would change stays in its own. Returns how many are stored.
- */
+/** Stores the words of each record; null removes it from the index. */
 export const storeDocuments = write('search.store_documents', {
   inputs: {
     company_id: 'uuid',
@@ -110,7 +90,6 @@ export const storeDocuments = write('search.store_documents', {
     ids: 'uuid[]',
     times: 'timestamptz[]',
     words: 'text[]',
-    block: 'text',
   },
   sql: (input) => `
     WITH n AS MATERIALIZED (
@@ -120,16 +99,11 @@ export const storeDocuments = write('search.store_documents', {
       DELETE FROM search_documents d USING n
        WHERE n.words IS NULL AND d.company_id = ${input.company_id} AND d.case_id = n.case_id AND d.kind = n.kind
          AND d.id = n.id
-    ), stored AS (
-      INSERT INTO search_documents AS d (company_id, case_id, kind, id, at, words)
-      SELECT ${input.company_id}, n.case_id, n.kind, n.id, n.at, n.words::tsvector || array_to_tsvector(ARRAY[${input.block}])
-        FROM n WHERE n.words IS NOT NULL
-          ON CONFLICT (company_id, case_id, kind, id) DO UPDATE SET at = excluded.at, words = excluded.words
-       WHERE d.at <> excluded.at OR length(d.words) <> length(excluded.words)
-          OR d.words || ts_delete(excluded.words, ${input.block}) <> d.words
-      RETURNING 1
     )
-    SELECT count(*)::int AS stored FROM stored`,
+    INSERT INTO search_documents AS d (company_id, case_id, kind, id, at, words)
+    SELECT ${input.company_id}, n.case_id, n.kind, n.id, n.at, n.words::tsvector FROM n WHERE n.words IS NOT NULL
+        ON CONFLICT (company_id, case_id, kind, id) DO UPDATE SET at = excluded.at, words = excluded.words
+     WHERE (d.at, d.words) IS DISTINCT FROM (excluded.at, excluded.words)`,
 });
 
 /** `is_mended`: what failed last may have been this step. */
@@ -141,14 +115,13 @@ export const advance = write('search.advance', {
     cases: 'uuid[]',
     done_kind: 'text?',
     done_id: 'uuid?',
-    stored: 'int',
     is_mended: 'boolean',
   },
   sql: (input) => `
     UPDATE search_progress
        SET position = ${input.position}, built_to = ${input.built_to}, cases = ${input.cases},
-           done_kind = ${input.done_kind}, done_id = ${input.done_id}, documents = documents + ${input.stored},
-           retry_at = NULL, failures = CASE WHEN ${input.is_mended} THEN 0 ELSE failures END
+           done_kind = ${input.done_kind}, done_id = ${input.done_id}, retry_at = NULL,
+           failures = CASE WHEN ${input.is_mended} THEN 0 ELSE failures END
      WHERE company_id = ${input.company_id}`,
 });
 

@@ -35,7 +35,7 @@ export function parseQuery(text: string, region: string): Term[] {
 }
 
 /** Which words of a document a query looks at. Each is a sign between the company's number and the word. */
-export const SIGNS = { identity: '!', own: ':', context: '~', phone: '=', kind: '#', block: '$' } as const;
+export const SIGNS = { identity: '!', own: ':', context: '~', phone: '=', kind: '#' } as const;
 
 export const lexeme = (company: number | string, sign: keyof typeof SIGNS, word: string): string =>
   `'${company}${SIGNS[sign]}${word}'`;
