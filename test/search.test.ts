@@ -96,6 +96,26 @@ test('a record needs all words', async () => {
   assert.deepEqual(await search(company, 'umbrella crimson'), []);
 });
 
+test('a record that is not among the newest is found by one word and by many, of which the last may be begun', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'Quartz');
+  const words = ['violet', 'umbrella', 'crimson', 'lantern', 'harbour', 'meadow'];
+  await addInteraction(company, caseId, { notes: words.join(' '), when: '2020-01-01 10:00' });
+  await index();
+  // Newer ones of no company's words, so that only the index knows the old one.
+  await app.sql(
+    `INSERT INTO search_documents (company_id, case_id, kind, id, at, words)
+     SELECT $1, $2, 'interaction', gen_random_uuid(), now(), '' FROM generate_series(1, 7000)`,
+    [company.companyId, caseId],
+  );
+  for (let count = 1; count <= words.length; count++) {
+    const typed = words.slice(0, count).join(' ');
+    assert.equal((await search(company, typed)).length, 1, typed);
+    assert.equal((await search(company, typed.slice(0, -2))).length, 1, typed.slice(0, -2));
+    assert.deepEqual(await search(company, `${typed} absent`), []);
+  }
+});
+
 test('names come before texts, whole words before beginnings, and of equals the newest comes first', async () => {
   const company = await app.company();
   const caseId = await openCase(company, 'another');

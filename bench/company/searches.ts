@@ -19,7 +19,7 @@ const ofRecord =
   };
 
 /** In the notes of the data, the first words of `OPENINGS`, `TOPICS` and `ENDINGS` are frequent and the last ones are not. */
-export const SEARCHES: Readonly<Record<string, CompanyRequest>> = {
+const SEARCHES: Readonly<Record<string, CompanyRequest>> = {
   'a frequent name': { path: pathOf('Smith') },
   'a name': { path: pathOf('Fletcher') },
   'a name with an accent': { path: pathOf('Żółtowski') },
@@ -53,6 +53,4 @@ export const SEARCHES: Readonly<Record<string, CompanyRequest>> = {
   'scope: name and seldom topic': { path: pathOf('Fletcher codicil'), scopes: ['interactions:read', 'invoices:read'] },
 };
 
-if (import.meta.main) {
-  await compareSizes({ title: 'Search', requests: SEARCHES, prepare: buildSearchIndex });
-}
+await compareSizes({ title: 'Search', requests: SEARCHES, prepare: buildSearchIndex });

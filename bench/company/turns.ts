@@ -36,7 +36,7 @@ type Options = {
 };
 
 /** A service with a database, and what is asked of it. */
-export type Target = { server: Server; databasePid: number; asked: readonly { path: string; token: string }[] };
+type Target = { server: Server; databasePid: number; asked: readonly { path: string; token: string }[] };
 type Cost = { cpuMs: number; ms: number };
 
 /** Prints a table. The process fails if a request costs more than it may. */
@@ -97,7 +97,7 @@ export async function compareSizes(options: Options): Promise<void> {
 }
 
 /** Returns the path and the credential of each request in a database. */
-export async function askedOf(
+async function askedOf(
   connection: ServerConnection,
   client: pg.Client,
   company: { id: string; token: string },
@@ -117,7 +117,7 @@ export async function askedOf(
   }
 }
 
-export type Turns = {
+type Turns = {
   names: readonly string[];
   rounds: number;
   /** Requests in a round. */
@@ -126,7 +126,7 @@ export type Turns = {
 };
 
 /** Returns a row of the table for each request. */
-export async function measureInTurns(
+async function measureInTurns(
   { small, large }: { small: Target; large: Target },
   { names, rounds, count, onRound }: Turns,
 ): Promise<string[][]> {
