@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { Database } from '../src/kernel/database/database.ts';
 import { migrate, readMigrations } from '../src/kernel/schema/migrations.ts';
@@ -23,14 +23,15 @@ export type Environment = {
 /** Several servers and pgbench share the database, which otherwise has the settings of the service. */
 const MORE_CONNECTIONS = { max_connections: '200' };
 
-type Seed = (client: pg.Client, companies: SeededCompany[]) => Promise<unknown>;
+type Seed = (client: pg.Client, companies: SeededCompany[], connection: ServerConnection) => Promise<unknown>;
 
-export async function openEnvironment({
-  companies: count,
-  ...options
-}: {
+type EnvironmentOptions = {
   companies: number;
-} & ({ size: DatasetSize } | { seed: Seed })): Promise<Environment> {
+  /** Keeps the database in this folder, and uses the one that is there. Otherwise the folder is removed at the end. */
+  dir?: string | undefined;
+} & ({ size: DatasetSize } | { seed: Seed });
+
+export async function openEnvironment({ companies: count, dir, ...options }: EnvironmentOptions): Promise<Environment> {
   const seed: Seed =
     'seed' in options ? options.seed : (client, companies) => seedCases(client, companies, options.size);
   const cleanups: (() => Promise<unknown>)[] = [];
@@ -47,18 +48,24 @@ export async function openEnvironment({
     process.once(signal, () => close().finally(() => process.exit(1)));
   }
   try {
-    const dataDir = await mkdtemp(join(tmpdir(), 'case-records-bench-'));
-    cleanups.push(() => rm(dataDir, { recursive: true, force: true }));
+    const dataDir = dir === undefined ? await mkdtemp(join(tmpdir(), 'case-records-bench-')) : resolve(dir);
+    if (dir === undefined) cleanups.push(() => rm(dataDir, { recursive: true, force: true }));
     const postgres = await startBundledPostgres({ dataDir, log: () => {}, settings: MORE_CONNECTIONS });
     cleanups.push(() => postgres.stop());
     const { connection } = postgres;
     await migrate(connection, await readMigrations());
-    const db = new Database({ connection, poolSize: 1 });
-    const companies = await createCompanies(db, count).finally(() => db.close());
     const client = new pg.Client(connection);
     await client.connect();
     cleanups.push(() => client.end());
-    await seed(client, companies);
+    // Written last, so a folder that was not filled to the end fails with the names of its companies.
+    const file = join(dataDir, 'companies.json');
+    const companies: SeededCompany[] = JSON.parse(await readFile(file, 'utf8').catch(() => '[]'));
+    if (companies.length === 0) {
+      const db = new Database({ connection, poolSize: 1 });
+      companies.push(...(await createCompanies(db, count).finally(() => db.close())));
+      await seed(client, companies, connection);
+      await writeFile(file, JSON.stringify(companies));
+    }
     return {
       dataDir,
       connection,

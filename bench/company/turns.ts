@@ -4,6 +4,7 @@ import pg from 'pg';
 import { findCompany } from '../../src/company/company.ts';
 import { storeKey } from '../../src/company/credentials/keys/verbs.ts';
 import { Database } from '../../src/kernel/database/database.ts';
+import { migrate, readMigrations } from '../../src/kernel/schema/migrations.ts';
 import type { Scope } from '../../src/kernel/scopes.ts';
 import { systemClock } from '../../src/kernel/time/time.ts';
 import type { ServerConnection } from '../../src/postgres/bundled-postgres.ts';
@@ -48,6 +49,8 @@ export async function compareSizes(options: Options): Promise<void> {
       requests: { type: 'string', default: '20' },
       /** Only the requests whose names begin with this. */
       only: { type: 'string', default: '' },
+      /** Keeps both databases in this folder for the next run. */
+      dir: { type: 'string' },
     },
   });
   const { title, prepare } = options;
@@ -57,32 +60,32 @@ export async function compareSizes(options: Options): Promise<void> {
   const [scale, rounds, count] = [Number(values.scale), Number(values.rounds), Number(values.requests)];
   const progress = new Progress(Object.keys(requests).length * rounds);
   const before = loadavg();
-  const clients: pg.Client[] = [];
   const environment = await openEnvironment({
     companies: COMPANIES,
-    seed: async (client, companies) => {
+    dir: values.dir,
+    seed: async (client, companies, connection) => {
       await client.query('CREATE DATABASE large TEMPLATE case_records');
-      const large = new pg.Client({ host: client.host, user: client.user ?? '', database: 'large' });
-      await large.connect();
-      clients.push(large);
-      await seedLargeCompany(client, companies, sizeAt(scale * SMALLER), () => {});
-      await seedLargeCompany(large, companies, sizeAt(scale), (step) => progress.say(`Seeding ${step} …`));
+      for (const [database, size] of Object.entries({ [connection.database]: scale * SMALLER, large: scale })) {
+        const seeding = new pg.Client({ ...connection, database });
+        await seeding.connect();
+        await seedLargeCompany(seeding, companies, sizeAt(size), (step) => progress.say(`${database}: ${step} …`));
+        await seeding.end();
+        progress.say(`${database}: preparing …`);
+        await prepare?.({ ...connection, database });
+      }
     },
   });
   try {
-    const { connection, dataDir, databasePid, companies, client } = environment;
-    const [large] = clients;
+    const { connection, dataDir, databasePid, companies } = environment;
     const [company] = companies;
-    if (!large || !company) throw new Error('There is no company.');
-    const targetOf = async (at: pg.Client, database: string): Promise<Target> => {
+    if (!company) throw new Error('There is no company.');
+    const targetOf = async (database: string): Promise<Target> => {
       const own = { ...connection, database };
-      if (prepare) progress.say(`Preparing ${database} …`);
-      await prepare?.(own);
+      await migrate(own, await readMigrations());
       const server = environment.use(await startService(own, { dataDir }));
-      return { server, databasePid, asked: await askedOf(own, at, company, Object.values(requests)) };
+      return { server, databasePid, asked: await askedOf(own, company, Object.values(requests)) };
     };
-    const small = await targetOf(client, connection.database);
-    const targets = { small, large: await targetOf(large, 'large') };
+    const targets = { small: await targetOf(connection.database), large: await targetOf('large') };
     const onRound = (nth: number, round: number) => progress.step(Object.keys(requests)[nth] ?? '', `round ${round}`);
     const rows = await measureInTurns(targets, { names: Object.keys(requests), rounds, count, onRound });
     progress.end();
@@ -91,7 +94,6 @@ export async function compareSizes(options: Options): Promise<void> {
       `\n* more than ${MAX_RATIO}. Load average before ${formatLoad(before)}, after ${formatLoad(loadavg())}.`,
     );
   } finally {
-    for (const client of clients) await client.end();
     await environment.close();
   }
 }
@@ -99,12 +101,13 @@ export async function compareSizes(options: Options): Promise<void> {
 /** Returns the path and the credential of each request in a database. */
 async function askedOf(
   connection: ServerConnection,
-  client: pg.Client,
   company: { id: string; token: string },
   requests: readonly CompanyRequest[],
 ): Promise<{ path: string; token: string }[]> {
   const db = new Database({ connection, poolSize: 1 });
+  const client = new pg.Client(connection);
   try {
+    await client.connect();
     const context = { db, clock: systemClock, company: await findCompany({ db }, company.id) };
     const asked: { path: string; token: string }[] = [];
     for (const { path, scopes } of requests) {
@@ -113,6 +116,7 @@ async function askedOf(
     }
     return asked;
   } finally {
+    await client.end();
     await db.close();
   }
 }
