@@ -56,275 +56,41 @@ SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.
 -- search.failing_companies (reads; pool: search)
 SELECT count(*)::int AS value FROM search_progress WHERE failures > 0;
 
--- search.find_documents_by_1 (reads; pool: search)
-WITH q AS MATERIALIZED (
-  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
-         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
-         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
-         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
-         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
-         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
-         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
-         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
-         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
-         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1
-    FROM search_progress p WHERE p.company_id = $1::uuid
-), newest AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
-   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
-), known AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
-     AND d.words @@ (SELECT identity_words_1 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), recent AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
-   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
-), first AS MATERIALIZED (
-  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
-), whole AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
-     AND d.words @@ (SELECT words_1 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), known_begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
-     AND d.words @@ (SELECT identity_words_begun_1 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
-     AND d.words @@ (SELECT words_begun_1 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), found AS MATERIALIZED (
-  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
-), prefixed AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
-     AND d.words @@ (SELECT words_prefix_1 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), best AS (
-  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
-)
-SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-  FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
+-- search.find_in_index_by_1 (reads; pool: index)
+SELECT s.phase, CASE WHEN s.phase < 4 THEN s.phase
+            WHEN h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN h.words @@ ($11::text[])[4]::tsquery THEN 3
+            ELSE 4 END AS first_phase,
+       h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
+          FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[],
+                      $8::timestamptz[], $9::timestamptz[], $10::uuid[])
+            AS s (phase, first, second, others, earlier, from_at, before_at, before_id) OFFSET 0) s
+ CROSS JOIN LATERAL (
+  SELECT d.kind, d.case_id, d.id, d.at, d.words FROM search_documents d
+   WHERE words_of_period(d.at, d.words) @@ s.first
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid AND d.kind = ANY ($2::text[])
+     AND CASE WHEN d.at >= s.from_at THEN (d.at, d.id) < (s.before_at, s.before_id) END
+     AND (s.others IS NULL OR d.words @@ s.others) AND (s.earlier IS NULL OR NOT d.words @@ s.earlier)
+   ORDER BY d.at DESC, d.id DESC LIMIT $12::int) h
+ LIMIT $12::int;
 
--- search.find_documents_by_2 (reads; pool: search)
-WITH q AS MATERIALIZED (
-  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
-         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
-         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
-         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
-         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
-         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
-         replace(($7::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_2,
-         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
-         replace(($8::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_begun_2,
-         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
-         replace(($9::text[])[2], '@', p.company_number::text)::tsquery AS words_2,
-         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
-         replace(($10::text[])[2], '@', p.company_number::text)::tsquery AS words_begun_2,
-         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1,
-         replace(($11::text[])[2], '@', p.company_number::text)::tsquery AS words_prefix_2
-    FROM search_progress p WHERE p.company_id = $1::uuid
-), newest AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
-   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
-), known AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
-     AND d.words @@ (SELECT identity_words_1 FROM q) AND d.words @@ (SELECT identity_words_2 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), recent AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
-   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
-), first AS MATERIALIZED (
-  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
-), whole AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
-     AND d.words @@ (SELECT words_1 FROM q) AND d.words @@ (SELECT words_2 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), known_begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
-     AND d.words @@ (SELECT identity_words_begun_1 FROM q) AND d.words @@ (SELECT identity_words_begun_2 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
-     AND d.words @@ (SELECT words_begun_1 FROM q) AND d.words @@ (SELECT words_begun_2 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), found AS MATERIALIZED (
-  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
-), prefixed AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
-     AND d.words @@ (SELECT words_prefix_1 FROM q) AND d.words @@ (SELECT words_prefix_2 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), best AS (
-  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
-)
-SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-  FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
-
--- search.find_documents_by_3 (reads; pool: search)
-WITH q AS MATERIALIZED (
-  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
-         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
-         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
-         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
-         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
-         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
-         replace(($7::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_2,
-         replace(($7::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_3,
-         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
-         replace(($8::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_begun_2,
-         replace(($8::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_begun_3,
-         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
-         replace(($9::text[])[2], '@', p.company_number::text)::tsquery AS words_2,
-         replace(($9::text[])[3], '@', p.company_number::text)::tsquery AS words_3,
-         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
-         replace(($10::text[])[2], '@', p.company_number::text)::tsquery AS words_begun_2,
-         replace(($10::text[])[3], '@', p.company_number::text)::tsquery AS words_begun_3,
-         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1,
-         replace(($11::text[])[2], '@', p.company_number::text)::tsquery AS words_prefix_2,
-         replace(($11::text[])[3], '@', p.company_number::text)::tsquery AS words_prefix_3
-    FROM search_progress p WHERE p.company_id = $1::uuid
-), newest AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
-   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
-), known AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
-     AND d.words @@ (SELECT identity_words_1 FROM q) AND d.words @@ (SELECT identity_words_2 FROM q) AND d.words @@ (SELECT identity_words_3 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), recent AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
-   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
-), first AS MATERIALIZED (
-  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
-), whole AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
-     AND d.words @@ (SELECT words_1 FROM q) AND d.words @@ (SELECT words_2 FROM q) AND d.words @@ (SELECT words_3 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), known_begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
-     AND d.words @@ (SELECT identity_words_begun_1 FROM q) AND d.words @@ (SELECT identity_words_begun_2 FROM q) AND d.words @@ (SELECT identity_words_begun_3 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
-     AND d.words @@ (SELECT words_begun_1 FROM q) AND d.words @@ (SELECT words_begun_2 FROM q) AND d.words @@ (SELECT words_begun_3 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), found AS MATERIALIZED (
-  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
-), prefixed AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
-     AND d.words @@ (SELECT words_prefix_1 FROM q) AND d.words @@ (SELECT words_prefix_2 FROM q) AND d.words @@ (SELECT words_prefix_3 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), best AS (
-  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
-)
-SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-  FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
-
--- search.find_documents_by_4 (reads; pool: search)
-WITH q AS MATERIALIZED (
-  SELECT p.built_to IS NULL AS complete, replace($2::text, '@', p.company_number::text)::tsquery AS identity_exact,
-         replace($3::text, '@', p.company_number::text)::tsquery AS identity_begun,
-         replace($4::text, '@', p.company_number::text)::tsquery AS own_exact,
-         replace($5::text, '@', p.company_number::text)::tsquery AS own_begun,
-         replace($6::text, '@', p.company_number::text)::tsquery AS anywhere_prefix,
-         replace(($7::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_1,
-         replace(($7::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_2,
-         replace(($7::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_3,
-         replace(($7::text[])[4], '@', p.company_number::text)::tsquery AS identity_words_4,
-         replace(($8::text[])[1], '@', p.company_number::text)::tsquery AS identity_words_begun_1,
-         replace(($8::text[])[2], '@', p.company_number::text)::tsquery AS identity_words_begun_2,
-         replace(($8::text[])[3], '@', p.company_number::text)::tsquery AS identity_words_begun_3,
-         replace(($8::text[])[4], '@', p.company_number::text)::tsquery AS identity_words_begun_4,
-         replace(($9::text[])[1], '@', p.company_number::text)::tsquery AS words_1,
-         replace(($9::text[])[2], '@', p.company_number::text)::tsquery AS words_2,
-         replace(($9::text[])[3], '@', p.company_number::text)::tsquery AS words_3,
-         replace(($9::text[])[4], '@', p.company_number::text)::tsquery AS words_4,
-         replace(($10::text[])[1], '@', p.company_number::text)::tsquery AS words_begun_1,
-         replace(($10::text[])[2], '@', p.company_number::text)::tsquery AS words_begun_2,
-         replace(($10::text[])[3], '@', p.company_number::text)::tsquery AS words_begun_3,
-         replace(($10::text[])[4], '@', p.company_number::text)::tsquery AS words_begun_4,
-         replace(($11::text[])[1], '@', p.company_number::text)::tsquery AS words_prefix_1,
-         replace(($11::text[])[2], '@', p.company_number::text)::tsquery AS words_prefix_2,
-         replace(($11::text[])[3], '@', p.company_number::text)::tsquery AS words_prefix_3,
-         replace(($11::text[])[4], '@', p.company_number::text)::tsquery AS words_prefix_4
-    FROM search_progress p WHERE p.company_id = $1::uuid
-), newest AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 600 / cardinality($12::text[])) d
-   WHERE true AND d.words @@ (SELECT anywhere_prefix FROM q)
-), known AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM newest WHERE rank >= 4) < 5
-     AND d.words @@ (SELECT identity_words_1 FROM q) AND d.words @@ (SELECT identity_words_2 FROM q) AND d.words @@ (SELECT identity_words_3 FROM q) AND d.words @@ (SELECT identity_words_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), recent AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM unnest($12::text[]) AS k (kind) CROSS JOIN LATERAL (
-      SELECT n.* FROM search_documents n WHERE n.company_id = $1::uuid AND n.kind = k.kind
-       ORDER BY n.at DESC, n.id DESC LIMIT 6000 / cardinality($12::text[])) d
-   WHERE (SELECT count(*) BETWEEN 3 AND $13::int - 1 FROM newest) AND d.words @@ (SELECT anywhere_prefix FROM q)
-), first AS MATERIALIZED (
-  SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
-), whole AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) < $13::int
-     AND d.words @@ (SELECT words_1 FROM q) AND d.words @@ (SELECT words_2 FROM q) AND d.words @@ (SELECT words_3 FROM q) AND d.words @@ (SELECT words_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), known_begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) < $13::int
-     AND d.words @@ (SELECT identity_words_begun_1 FROM q) AND d.words @@ (SELECT identity_words_begun_2 FROM q) AND d.words @@ (SELECT identity_words_begun_3 FROM q) AND d.words @@ (SELECT identity_words_begun_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 200
-), begun AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE (SELECT count(*) FROM first) + (SELECT count(*) FROM whole) + (SELECT count(*) FROM known_begun) < $13::int
-     AND d.words @@ (SELECT words_begun_1 FROM q) AND d.words @@ (SELECT words_begun_2 FROM q) AND d.words @@ (SELECT words_begun_3 FROM q) AND d.words @@ (SELECT words_begun_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), found AS MATERIALIZED (
-  SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
-), prefixed AS MATERIALIZED (
-  SELECT d.kind, d.case_id, d.id, d.at, (d.words @@ (SELECT identity_exact FROM q))::int * 8 + (d.words @@ (SELECT identity_begun FROM q))::int * 4 + (d.words @@ (SELECT own_exact FROM q))::int * 2 + (d.words @@ (SELECT own_begun FROM q))::int * 1 AS rank
-    FROM search_documents d WHERE NOT EXISTS (SELECT FROM found)
-     AND d.words @@ (SELECT words_prefix_1 FROM q) AND d.words @@ (SELECT words_prefix_2 FROM q) AND d.words @@ (SELECT words_prefix_3 FROM q) AND d.words @@ (SELECT words_prefix_4 FROM q)
-     AND d.company_id IS NOT DISTINCT FROM $1::uuid LIMIT 500
-), best AS (
-  SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT $13::int
-)
-SELECT q.complete, b.kind, b.case_id, b.id, to_char(b.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-  FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC;
+-- search.find_in_index_by_2 (reads; pool: index)
+SELECT s.phase, CASE WHEN s.phase < 4 THEN s.phase
+            WHEN h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN h.words @@ ($11::text[])[4]::tsquery THEN 3
+            ELSE 4 END AS first_phase,
+       h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+  FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
+          FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[],
+                      $8::timestamptz[], $9::timestamptz[], $10::uuid[])
+            AS s (phase, first, second, others, earlier, from_at, before_at, before_id) OFFSET 0) s
+ CROSS JOIN LATERAL (
+  SELECT d.kind, d.case_id, d.id, d.at, d.words FROM search_documents d
+   WHERE words_of_period(d.at, d.words) @@ s.first AND words_of_period(d.at, d.words) @@ s.second
+     AND d.company_id IS NOT DISTINCT FROM $1::uuid AND d.kind = ANY ($2::text[])
+     AND CASE WHEN d.at >= s.from_at THEN (d.at, d.id) < (s.before_at, s.before_id) END
+     AND (s.others IS NULL OR d.words @@ s.others) AND (s.earlier IS NULL OR NOT d.words @@ s.earlier)
+   ORDER BY d.at DESC, d.id DESC LIMIT $12::int) h
+ LIMIT $12::int;
 
 -- search.lag (reads; pool: search)
 SELECT greatest(0, coalesce(max(extract(epoch FROM $1::timestamptz - e.at)), 0))::float8 AS value
@@ -388,35 +154,35 @@ SELECT c.id AS case_id, c.reference,
           FROM (SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) AS name FROM customers u
                  WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
                  ORDER BY u.created_at, u.id LIMIT 20) n) AS customers
-  FROM cases c WHERE c.company_id = $1::uuid AND c.id = ANY ($2::uuid[]);
+  FROM unnest($2::uuid[]) AS k (id) JOIN cases c ON c.company_id = $1::uuid AND c.id = k.id;
 
 -- search.load_documents (reads; pool: short)
 WITH k AS MATERIALIZED (
   SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[]) AS k (kind, case_id, id)
 )
-SELECT k.kind, k.case_id, k.id, to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('reference', c.reference, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'external_id', c.external_id)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(c.created_at, c.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('reference', c.reference, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'external_id', c.external_id)::text AS fields
   FROM k JOIN cases c ON c.company_id = $1::uuid
     AND c.id = k.case_id AND c.id = k.id AND true
  WHERE k.kind = 'case'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('name', concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')), 'email', u.email, 'phone', u.phone, 'external_id', u.external_id)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(u.created_at, u.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('name', concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')), 'email', u.email, 'phone', u.phone, 'external_id', u.external_id)::text AS fields
   FROM k JOIN customers u ON u.company_id = $1::uuid
     AND u.case_id = k.case_id AND u.id = k.id AND u.removed_at IS NULL
  WHERE k.kind = 'customer'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('name', concat_ws(' ', nullif(p.title, ''), nullif(p.first_names, ''), nullif(p.middle_names, ''), nullif(p.last_name, '')), 'other_names', concat_ws(' ', nullif(p.known_as, ''), nullif(p.preferred_name, ''), nullif(p.alias, '')), 'email', p.email, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'address', (SELECT concat_ws(' ', nullif(a.address_1, ''), nullif(a.address_2, ''), nullif(a.address_3, '')) FROM addresses a
+SELECT k.kind, k.case_id, k.id, to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(p.created_at, p.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('name', concat_ws(' ', nullif(p.title, ''), nullif(p.first_names, ''), nullif(p.middle_names, ''), nullif(p.last_name, '')), 'other_names', concat_ws(' ', nullif(p.known_as, ''), nullif(p.preferred_name, ''), nullif(p.alias, '')), 'email', p.email, 'tel_1', p.tel_1, 'tel_2', p.tel_2, 'address', (SELECT concat_ws(' ', nullif(a.address_1, ''), nullif(a.address_2, ''), nullif(a.address_3, '')) FROM addresses a
     WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id), 'postcode', (SELECT a.postcode FROM addresses a
     WHERE a.company_id = p.company_id AND a.case_id = p.case_id AND a.id = p.address_id), 'occupation', p.occupation, 'external_id', p.external_id, 'tags', array_to_string(p.tags || p.custom_tags, ' '))::text AS fields
   FROM k JOIN people p ON p.company_id = $1::uuid
     AND p.case_id = k.case_id AND p.id = k.id AND p.deleted_at IS NULL
  WHERE k.kind = 'entry'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'type', i.type, 'external_id', i.external_id)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(i.happened_at, i.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'type', i.type, 'external_id', i.external_id)::text AS fields
   FROM k JOIN interactions i ON i.company_id = $1::uuid
     AND i.case_id = k.case_id AND i.id = k.id AND i.deleted_at IS NULL
  WHERE k.kind = 'interaction'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'items', (SELECT string_agg(t.description, E'\n' ORDER BY t.position)
+SELECT k.kind, k.case_id, k.id, to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(v.date_created, v.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('invoice_number', v.invoice_number, 'recipients_name', v.recipients_name, 'items', (SELECT string_agg(t.description, E'\n' ORDER BY t.position)
     FROM (SELECT t.description, t.position FROM invoice_items t
            WHERE t.company_id = v.company_id AND t.case_id = v.case_id AND t.invoice_id = v.id
              AND t.cancelled_at IS NULL ORDER BY t.position LIMIT 200) t), 'total', v.total::text, 'external_id', v.external_id)::text AS fields
@@ -424,10 +190,45 @@ SELECT k.kind, k.case_id, k.id, to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY
     AND v.case_id = k.case_id AND v.id = k.id AND true
  WHERE k.kind = 'invoice'
  UNION ALL
-SELECT k.kind, k.case_id, k.id, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, json_build_object('notes', a.notes, 'location', a.location, 'type', a.type, 'email_recipient', a.email_recipient, 'sms_recipient', a.sms_recipient, 'adviser_email', a.adviser_email, 'external_id', a.external_id)::text AS fields
+SELECT k.kind, k.case_id, k.id, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(a.start_at, a.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('notes', a.notes, 'location', a.location, 'type', a.type, 'email_recipient', a.email_recipient, 'sms_recipient', a.sms_recipient, 'adviser_email', a.adviser_email, 'external_id', a.external_id)::text AS fields
   FROM k JOIN appointments a ON a.company_id = $1::uuid
     AND a.case_id = k.case_id AND a.id = k.id AND a.deleted_at IS NULL
  WHERE k.kind = 'appointment';
+
+-- search.look_through_newest (reads; pool: index)
+WITH q AS MATERIALIZED (
+  SELECT p.company_number, p.built_to IS NULL AS complete,
+         replace(($5::text[])[1], '@', p.company_number::text)::tsquery AS phase_0, replace(($5::text[])[2], '@', p.company_number::text)::tsquery AS phase_1, replace(($5::text[])[3], '@', p.company_number::text)::tsquery AS phase_2, replace(($5::text[])[4], '@', p.company_number::text)::tsquery AS phase_3, replace(($5::text[])[5], '@', p.company_number::text)::tsquery AS phase_4
+    FROM search_progress p WHERE p.company_id = $1::uuid
+), newest AS MATERIALIZED (
+  SELECT d.kind, d.case_id, d.id, d.at,
+         CASE WHEN d.kind <> ALL ($4::text[]) OR NOT d.words @@ q.phase_4 THEN NULL
+              WHEN d.words @@ q.phase_0 THEN 0 WHEN d.words @@ q.phase_1 THEN 1 WHEN d.words @@ q.phase_2 THEN 2 WHEN d.words @@ q.phase_3 THEN 3 ELSE 4 END AS phase
+    FROM q, (
+      SELECT d.* FROM search_documents d
+       WHERE d.company_id = $1::uuid AND (d.at, d.id) < ($2::timestamptz, $3::uuid)
+       ORDER BY d.at DESC, d.id DESC LIMIT 600) d
+), hits AS (
+  SELECT n.*, row_number() OVER (PARTITION BY phase ORDER BY at DESC, id DESC) AS nth FROM newest n
+   WHERE phase IS NOT NULL
+), sample AS MATERIALIZED (
+  -- Long ones are unpacked once.
+  SELECT s.at, s.words || ''::tsvector AS words FROM (
+      SELECT d.* FROM search_documents d
+       WHERE d.company_id = $1::uuid AND (d.at, d.id) < ($2::timestamptz, $3::uuid)
+       ORDER BY d.at DESC, d.id DESC LIMIT 300) s WHERE cardinality($6::text[]) > 0
+)
+SELECT q.company_number, q.complete, n.records, n.newest_at,
+       (SELECT to_char(d.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') FROM search_documents d WHERE d.company_id = $1::uuid
+         ORDER BY d.at, d.id LIMIT 1) AS oldest_at,
+       (SELECT extract(epoch FROM max(at) - min(at))::float8 FROM sample) AS sampled_seconds,
+       ARRAY(SELECT (SELECT count(*)::int FROM sample s WHERE s.words @@ c.condition)
+               FROM (SELECT replace(t.condition, '@', q.company_number::text)::tsquery AS condition
+                       FROM unnest($6::text[]) AS t (condition) OFFSET 0) c) AS frequencies,
+       ARRAY(SELECT json_build_object('phase', h.phase, 'kind', h.kind, 'case_id', h.case_id, 'id', h.id,
+                      'at', to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+               FROM hits h WHERE h.nth <= $7::int ORDER BY h.phase, h.nth) AS hits
+  FROM q, (SELECT count(*)::int AS records, to_char(max(at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS newest_at FROM newest) n;
 
 -- search.next_cases (reads; pool: short)
 SELECT id FROM cases WHERE company_id = $1::uuid AND id > $2::uuid ORDER BY id LIMIT $3::int;

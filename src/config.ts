@@ -78,8 +78,8 @@ export const SETTINGS = {
   BACKUP_EMAIL: setting(undefined, 'Address that gets a mail when a backup or the archiving fails', emailAddress),
   DATABASE_POOL_SIZE: setting(
     '8',
-    'Pool size N. A process opens up to 3N+4 connections: N for single statements, N for transactions, N/2 ' +
-      'for lists, N/2 for searches, 4 for streamed lists',
+    'Pool size N. A process opens up to 3.25N+4 connections: N for single statements, N for transactions, N/2 ' +
+      'for lists, N/2 for lists of a company, N/4 for searches, 4 for streamed lists',
     (text) => wholeNumber(text, 1, 500),
   ),
   WEB_CONCURRENCY: setting('1', 'Number of processes that serve requests; each has its own connections', (text) =>

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { KINDS } from '../src/search/documents.sql.ts';
-import { queriesOf } from '../src/search/queries.ts';
-import { parseQuery } from '../src/search/query.ts';
+import type { Query } from '../src/kernel/sql/statement.ts';
 import { rebuildIndex } from '../src/search/rebuild.ts';
-import { searchStatements } from '../src/search/statements.sql.ts';
 import { removeCompany } from '../src/server/company-removal.ts';
 import type { TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { runCommand } from './harness/command-line.ts';
-import { addEntry, addInteraction, addInvoice, app, ids, index, openCase, search } from './harness/search.ts';
+import {
+  addEntry,
+  addInteraction,
+  addInvoice,
+  app,
+  ids,
+  index,
+  openCase,
+  search,
+  searchQueries,
+} from './harness/search.ts';
 import { urlOf } from './harness/service.ts';
 
 /** The index of searches follows the records, and can be built anew at any time. */
@@ -383,17 +390,19 @@ test('a search reads its indexes, however many records other companies have', as
     [crypto.randomUUID()],
   );
   await app.sql('ANALYZE search_documents');
-  const queries = queriesOf(parseQuery('lobelia word1 word2 word3 word4', 'GB'), KINDS, true);
-  for (const [i, queryOf] of searchStatements.entries()) {
-    const { statement, values } = queryOf({ company_id: company.companyId, ...queries, kinds: KINDS, limit: 20 });
+  const planOf = async ({ statement, values }: Query) => {
     const rows = await app.sql<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement.text}`, values);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     assert.doesNotMatch(plan, /Seq Scan on search_documents/);
-    assert.match(plan, /Index Scan Backward using search_documents_newest/);
-    // Each word is a condition of its own.
-    const conditions =
-      /Bitmap Index Scan on search_documents_words[^\n]*\n *Index Cond: ([^\n]*)/.exec(plan)?.[1] ?? '';
-    assert.equal(conditions.match(/words @@/g)?.length, i + 1);
+    return plan;
+  };
+  const { newest, byOne, byTwo } = searchQueries(company.companyId);
+  assert.match(await planOf(newest), /Index Scan Backward using search_documents_by_time/);
+  for (const [i, query] of [byOne, byTwo].entries()) {
+    // Each condition is one of the index.
+    const index = /Bitmap Index Scan on search_documents_of_periods[^\n]*\n *Index Cond: ([^\n]*)/;
+    const conditions = index.exec(await planOf(query))?.[1] ?? '';
+    assert.equal(conditions.match(/words_of_period\(/g)?.length, i + 1);
   }
   assert.equal((await search(company, 'lobelia')).length, 1);
 });

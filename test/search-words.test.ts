@@ -2,18 +2,37 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import fc from 'fast-check';
 import { phoneLibrary } from '../src/kernel/validation/phone.ts';
-import { matches, wordsOf } from '../src/search/document.ts';
-import { fragmentOf } from '../src/search/fragment.ts';
+import { wordsOf } from '../src/search/document.ts';
+import { type Fragment, fragmentOf } from '../src/search/fragment.ts';
+import { Matcher } from '../src/search/matcher.ts';
 import { parseQuery, tsquery } from '../src/search/query.ts';
 import { fold } from '../src/search/words.ts';
 
 /** How texts and queries become words. */
 
 const REGION = 'GB';
-const isFound = (stored: string, typed: string, field = 'notes', region = REGION) => {
-  const words = wordsOf(field, stored, region);
-  return parseQuery(typed, region).every((term) => matches(term, words));
-};
+/** Whether a text is a hit, which is what the words of the index say. */
+function isFound(stored: string, typed: string, field = 'notes', region = REGION): boolean {
+  const terms = parseQuery(typed, region);
+  const matcher = new Matcher(terms, region);
+  const isHit = matcher.isMatch([matcher.find(field, stored)]);
+  const { words, phones } = wordsOf(field, stored, region);
+  const begins = (word: string) =>
+    words.has(word) || (word.length > 1 && [...words].some((one) => one.startsWith(word)));
+  const ends = (digits: string) => phones.some((one) => one.startsWith(digits));
+  const isIndexed = terms.every(
+    (term) => term.words.every(begins) || term.phone?.starts.some(begins) || term.phone?.ends.some(ends),
+  );
+  assert.equal(isHit, isIndexed, `${JSON.stringify(stored)} by ${JSON.stringify(typed)}`);
+  return isHit;
+}
+
+/** What a hit shows of a text; undefined if nothing matches. */
+function fragmentIn(field: string, text: string, typed: string): Fragment | undefined {
+  const found = new Matcher(parseQuery(typed, REGION), REGION).find(field, text);
+  return found.ranges.length > 0 ? fragmentOf({ field, text, ...found }) : undefined;
+}
+
 /** Texts of letters, digits, signs and marks of many scripts, and of what people write. */
 const texts = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -70,6 +89,20 @@ test('a text is found by its words in any order, and by the beginning of each th
       return isFound(words.join(' '), order.join(' '));
     }),
     { numRuns: 500 },
+  );
+});
+
+test('hits have what the index finds: any part of any text', () => {
+  fc.assert(
+    fc.property(fc.array(texts), fc.infiniteStream(fc.nat()), (several, numbers) => {
+      const text = several.join(' ');
+      const next = (below: number) => (numbers.next().value ?? 0) % below;
+      for (let i = 0; i < 5; i++) {
+        const start = next(text.length + 1);
+        isFound(text, text.slice(start, start + 1 + next(12)));
+      }
+    }),
+    { numRuns: 300 },
   );
 });
 
@@ -173,7 +206,7 @@ test('each of several phone numbers in a text is found', () => {
       const text = texts.join(between);
       for (const typed of ['07700900123', '+44 7700 900123', '900123', '02079460958', '+442079460958', '460958']) {
         assert.ok(isFound(text, typed), `${JSON.stringify(text)} by ${typed}`);
-        const marked = fragmentOf('notes', text, parseQuery(typed, REGION), REGION)?.pieces.find(({ match }) => match);
+        const marked = fragmentIn('notes', text, typed)?.pieces.find(({ match }) => match);
         assert.ok(
           (marked?.text.length ?? 0) <= second.length + 1,
           `${JSON.stringify(text)} by ${typed}: ${marked?.text}`,
@@ -207,8 +240,7 @@ test('the first 100 phone numbers of a text are found as numbers, further ones a
   for (const n of [0, 99]) assert.ok(isFound(text, international(n)), number(n));
   assert.ok(!isFound(text, international(100)));
   assert.ok(isFound(text, '07700 900100'));
-  const last = (q: string) =>
-    fragmentOf('notes', text, parseQuery(q, REGION), REGION)?.pieces.find((p) => p.match)?.text;
+  const last = (q: string) => fragmentIn('notes', text, q)?.pieces.find((p) => p.match)?.text;
   assert.equal(last(international(99)), number(99));
 });
 
@@ -242,7 +274,7 @@ test('a postcode is found with and without its space', () => {
   for (const stored of ['AB1 2CD', 'ab12cd']) {
     for (const typed of ['AB1 2CD', 'ab12cd', 'AB1', '2cd']) {
       assert.ok(isFound(stored, typed, 'postcode'), `${stored} by ${typed}`);
-      assert.ok(fragmentOf('postcode', stored, parseQuery(typed, REGION), REGION), `${stored} marked for ${typed}`);
+      assert.ok(fragmentIn('postcode', stored, typed), `${stored} marked for ${typed}`);
     }
   }
 });
@@ -254,11 +286,26 @@ test('words of a question are ignored, unless there are no others', () => {
   assert.deepEqual(typed(' … !'), []);
 });
 
+test('marked are the parts of words that match, or the words whose parts match only together', () => {
+  for (const [text, typed, marked] of [
+    ["Call  O'Brien\n now: O'Brien", 'brien', "Call  O'[Brien]\n now: O'[Brien]"],
+    ["Call  O'Brien\n now", 'obrien', "Call  [O'Brien]\n now"],
+    ['Smith-Jones, (Smithson)', 'smith', '[Smith]-Jones, ([Smithson])'],
+    ['paid INV-0042 / INV0042', '42', 'paid INV-[0042] / [INV0042]'],
+    ['ring 07700 900123, 0123 times', '0123', 'ring [07700 900123], [0123] times'],
+    ['ring\t+44 7700 900123.', '07700 900', 'ring\t[+44 7700 900123].'],
+    ['Smith™ of ™Smith & Smith', 'smith', '[Smith]™ of ™[Smith] & [Smith]'],
+  ] as const) {
+    const pieces = fragmentIn('notes', text, typed)?.pieces ?? [];
+    assert.equal(pieces.map(({ text: piece, match }) => (match ? `[${piece}]` : piece)).join(''), marked, typed);
+  }
+});
+
 test('the pieces of a fragment are a part of the text, and every match is marked', () => {
   fc.assert(
     fc.property(texts, texts, texts, (before, match, after) => {
       const text = `${before} ${match} ${after}`;
-      const fragment = fragmentOf('notes', text, parseQuery(match, REGION), REGION);
+      const fragment = fragmentIn('notes', text, match);
       if (parseQuery(match, REGION).length === 0) return fragment === undefined;
       return (
         fragment !== undefined &&

@@ -17,12 +17,15 @@ export async function buildSearchIndex(connection: ServerConnection): Promise<vo
   await client.connect();
   const db = new Database({ connection, poolSize: WORKERS });
   try {
-    const { rows } = await client.query(`SELECT pg_get_indexdef('search_documents_words'::regclass) AS definition`);
-    await client.query('DROP INDEX search_documents_words');
+    const { rows } = await client.query(
+      `SELECT pg_get_indexdef('search_documents_of_periods'::regclass) AS definition`,
+    );
+    await client.query('DROP INDEX search_documents_of_periods');
     const options = { db, clock: systemClock, logger: pino({ level: 'warn' }) };
     await Promise.all(Array.from({ length: WORKERS }, () => indexChanges(options)));
     await client.query(`SET maintenance_work_mem = '1GB'; SET max_parallel_maintenance_workers = 2`);
     await client.query(rows[0].definition);
+    await client.query('ALTER INDEX search_documents_of_periods ALTER COLUMN 1 SET STATISTICS 0');
     await client.query('VACUUM (ANALYZE) search_documents, search_progress');
   } finally {
     await db.close();

@@ -1,17 +1,15 @@
 import { IDENTITY_FIELDS, type Kind } from './documents.sql.ts';
 import { storedPhones } from './phone-words.ts';
-import { isPrefix, lexeme, type Term } from './query.ts';
+import { lexeme } from './query.ts';
 import { documentWords } from './words.ts';
 
 /** A record as `loadDocuments` returns it, and its case as `loadContexts` does. */
-export type DocumentRow = { kind: Kind; case_id: string; id: string; at: string; fields: string };
+export type DocumentRow = { kind: Kind; case_id: string; id: string; at: string; since: string; fields: string };
 export type ContextRow = { case_id: string; reference: string; customers: string | null };
 
 /** The fields that have a text. */
 export const textsOf = ({ fields }: DocumentRow): [field: string, text: string][] =>
-  Object.entries(JSON.parse(fields) as Record<string, string | null>).flatMap(([name, text]) =>
-    text ? [[name, text] as [string, string]] : [],
-  );
+  Object.entries<string>(JSON.parse(fields)).filter(([, text]) => text);
 
 export const contextText = ({ reference, customers }: ContextRow): string => `${reference}\n${customers ?? ''}`;
 
@@ -20,15 +18,15 @@ export type TextWords = { words: Set<string>; phones: string[] };
 
 export function wordsOf(field: string, text: string, region: string): TextWords {
   const words = documentWords(text);
-  const { starts, ends } = storedPhones(text, region);
-  for (const start of starts) words.add(start);
+  const phones = storedPhones(text, region);
+  for (const start of phones.flatMap(({ starts }) => starts)) words.add(start);
   if (field === 'postcode') for (const part of postcodeParts(text)) words.add(part);
-  return { words, phones: ends };
+  return { words, phones: phones.flatMap(({ ends }) => ends) };
 }
 
 const INWARD_LENGTH = 3;
 /** `AB1 2CD` is also typed `AB12CD`, and the other way round. */
-function postcodeParts(text: string): string[] {
+export function postcodeParts(text: string): string[] {
   const [compact = ''] = documentWords(text.replaceAll(/\s/g, ''));
   return [compact, compact.slice(0, -INWARD_LENGTH), compact.slice(-INWARD_LENGTH)].filter(Boolean);
 }
@@ -49,18 +47,4 @@ export function tsvector(row: DocumentRow, context: ContextRow | undefined, comp
   }
   if (context) for (const word of documentWords(contextText(context))) lexemes.add(lexeme(company, 'context', word));
   return [...lexemes].slice(0, MAX_LEXEMES).join(' ');
-}
-
-const begins = (known: ReadonlySet<string>, typed: string): boolean =>
-  known.has(typed) || (isPrefix(typed) && known.values().some((word) => word.startsWith(typed)));
-
-/** Whether one of the typed words is among the known ones, or begins one. */
-export const hasAny = (known: ReadonlySet<string>, typed: readonly string[]): boolean =>
-  typed.some((word) => begins(known, word));
-
-/** Whether a text with these words and phone numbers matches the term. */
-export function matches({ words, phone }: Term, { words: known, phones }: TextWords): boolean {
-  if (words.every((word) => begins(known, word))) return true;
-  if (!phone) return false;
-  return hasAny(known, phone.starts) || phone.ends.some((end) => phones.some((digits) => digits.startsWith(end)));
 }

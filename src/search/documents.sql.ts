@@ -8,7 +8,7 @@ type Source = {
   alias: string;
   /** SQL: the case of the record. */
   caseId: string;
-  /** SQL: when it was, for the order of hits. */
+  /** SQL: when it was. */
   at: string;
   /** SQL condition of the records that exist for a caller. */
   isLive: string;
@@ -107,7 +107,13 @@ export const IDENTITY_FIELDS: ReadonlySet<string> = new Set([
 const entries = Object.entries(SOURCES) as [Kind, Source][];
 const idOf = ({ alias }: Source) => `${alias}.id`;
 
-/** Returns the texts of these records that exist. `fields` is JSON with a text or null for each field. */
+/** What is still to come counts from when it was written, so that the newest records are no months of appointments. */
+const since = ({ at, alias }: Source) => `least(${at}, ${alias}.created_at)`;
+
+/**
+ * Returns the texts of these records that exist. `fields` is JSON with a text or null for each field. `since` is the time
+ * that hits are ordered by.
+ */
 export const loadDocuments = read('search.load_documents', {
   inputs: { company_id: 'uuid', kinds: 'text[]', case_ids: 'uuid[]', ids: 'uuid[]' },
   sql: (input) => `
@@ -119,7 +125,7 @@ export const loadDocuments = read('search.load_documents', {
         ([
           kind,
           source,
-        ]) => `SELECT k.kind, k.case_id, k.id, ${isoTime(source.at)} AS at, ${jsonObject(source.fields)}::text AS fields
+        ]) => `SELECT k.kind, k.case_id, k.id, ${isoTime(source.at)} AS at, ${isoTime(since(source))} AS since, ${jsonObject(source.fields)}::text AS fields
       FROM k JOIN ${source.table} ${source.alias} ON ${source.alias}.company_id = ${input.company_id}
         AND ${source.caseId} = k.case_id AND ${idOf(source)} = k.id AND ${source.isLive}
      WHERE k.kind = '${kind}'`,
@@ -158,7 +164,10 @@ export const listCaseDocuments = read('search.list_case_documents', {
 
 const MAX_CONTEXT_CUSTOMERS = 20;
 
-/** Returns the reference of each case and the names of its customers, under which all of its records are found. */
+/**
+ * Returns the reference of each case and the names of its customers, under which all of its records are found. The cases
+ * are joined one by one: with `= ANY` PostgreSQL may read all cases of the company in another index.
+ */
 export const loadContexts = read('search.load_contexts', {
   inputs: { company_id: 'uuid', case_ids: 'uuid[]' },
   sql: (input) => `
@@ -167,5 +176,5 @@ export const loadContexts = read('search.load_contexts', {
               FROM (SELECT ${joined('u.title', 'u.first_names', 'u.last_name')} AS name FROM customers u
                      WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
                      ORDER BY u.created_at, u.id LIMIT ${MAX_CONTEXT_CUSTOMERS}) n) AS customers
-      FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = ANY (${input.case_ids})`,
+      FROM unnest(${input.case_ids}) AS k (id) JOIN cases c ON c.company_id = ${input.company_id} AND c.id = k.id`,
 });

@@ -182,7 +182,7 @@ async function indexRecords(tx: Executor, claim: Claim, keys: readonly Key[]): P
     await pause();
     const row = found.get(`${kind} ${id}`);
     documents.push({
-      at: row?.at ?? null,
+      at: row?.since ?? null,
       words: row ? tsvector(row, contextByCase.get(case_id), company_number, phone_region) : null,
     });
   }

@@ -73,20 +73,18 @@ const withoutZeros = (digits: string) => digits.replace(/^0+(?=\d)/, '');
 const reversed = (digits: string) => [...digits].reverse().join('');
 
 /** What a number begins with when it is typed, and its digits from the last one to the first. */
-export type PhoneWords = { starts: string[]; ends: string[] };
+export type PhoneWords = { starts: readonly string[]; ends: readonly string[] };
 
-/** The words under which the phone numbers of a text are found. */
-export function storedPhones(text: string, region: string): PhoneWords {
-  const words: PhoneWords = { starts: [], ends: [] };
-  for (const run of digitRuns(text, region)) {
-    const digits = withoutZeros(digitsOf(run.text));
-    if (digits.length < MIN_STORED_DIGITS || digits.length > MAX_DIGITS) continue;
-    const { e164, national } = parsePhone(run.text, region) ?? { e164: `+${digits}`, national: digits };
-    const international = e164.slice(1);
-    words.starts.push(...new Set([digits, national, international]));
-    words.ends.push(reversed(international));
-  }
-  return words;
+/** The parts of a text that may be phone numbers, and the words under which those that are long enough are found. */
+export const storedPhones = (text: string, region: string): (DigitRun & PhoneWords)[] =>
+  digitRuns(text, region).map((run) => ({ ...run, ...storedPhone(run.text, region) }));
+
+function storedPhone(run: string, region: string): PhoneWords {
+  const digits = withoutZeros(digitsOf(run));
+  if (digits.length < MIN_STORED_DIGITS || digits.length > MAX_DIGITS) return { starts: [], ends: [] };
+  const { e164, national } = parsePhone(run, region) ?? { e164: `+${digits}`, national: digits };
+  const international = e164.slice(1);
+  return { starts: [...new Set([digits, national, international])], ends: [reversed(international)] };
 }
 
 /** The ways in which a typed number can match; undefined if it has too few digits or too many. */

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { CURSOR_QUERY } from '../kernel/validation/paging.ts';
 import { instant, nullable, POSITIVE_INTEGER_PATTERN, uuid } from '../kernel/validation/schema-types.ts';
 import { Type } from '../kernel/validation/type.ts';
 
@@ -37,9 +38,10 @@ export const SearchQuery = Type.Object({
       minimum: 1,
       maximum: MAX_HITS,
       default: DEFAULT_HITS,
-      description: `At most this many hits, up to ${MAX_HITS}. There are no further pages: add a word instead.`,
+      description: `At most this many hits, up to ${MAX_HITS}.`,
     }),
   ),
+  cursor: CURSOR_QUERY.cursor,
 });
 export type SearchQuery = Static<typeof SearchQuery>;
 

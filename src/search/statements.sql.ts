@@ -1,114 +1,118 @@
 import { isoTime } from '../kernel/sql/json.ts';
-import { type Query, read } from '../kernel/sql/statement.ts';
+import { read } from '../kernel/sql/statement.ts';
 
 /** Stands for the number of the company in the queries that the process writes. No word contains it. */
 export const COMPANY_PLACEHOLDER = '@';
 
-/** Of hits in names and numbers: enough to rank them, few enough to read them all. */
-const MAX_KNOWN = 200;
-const MAX_FURTHER = 500;
-/** A frequent word is found among the newest records, so its many others are not looked at. */
-const NEWEST_RECORDS = 600;
-/** With this many hits among them, a page of hits is likely to be among ten times as many. */
-const MIN_FREQUENT_HITS = 3;
-const RECENT_RECORDS = 6_000;
-/** A name that so many of the newest records are known by is so frequent that the index need not be asked for more. */
-const MIN_FREQUENT_NAMES = 5;
-const MIN_IDENTITY_RANK = 4;
-
-const QUERIES = ['identity_exact', 'identity_begun', 'own_exact', 'own_begun', 'anywhere_prefix'] as const;
-const CONDITIONS = ['identity_words', 'identity_words_begun', 'words', 'words_begun', 'words_prefix'] as const;
-
-/** More words of a search are the last condition together. */
-export const MAX_CONDITIONS = 4;
-
-const matchesQuery = (query: string) => `d.words @@ (SELECT ${query} FROM q)`;
-
-/** SQL: better hits have a greater rank: whole words before beginnings, names and numbers before texts. */
-const rank = (['identity_exact', 'identity_begun', 'own_exact', 'own_begun'] as const)
-  .map((query, i) => `(${matchesQuery(query)})::int * ${2 ** (3 - i)}`)
-  .join(' + ');
-const candidate = `d.kind, d.case_id, d.id, d.at, ${rank} AS rank`;
+/** These records are looked through one by one, so that frequent words are found without asking the index for all of them. */
+export const NEWEST_RECORDS = 600;
+/** Of these it is counted how many have each word. */
+const SAMPLED_RECORDS = 300;
 
 /**
- * Returns the best hits, and whether the index is complete; no row if the company is not indexed at all. A step that reads
- * more of the index is only taken if the steps before it have found too little. The queries contain the number of the
- * company, so the index finds no documents of others; the condition on the company is not one that an index could use.
- *
- * Each word is a condition of its own (`words @@ … AND words @@ …`): the index skips to where conditions meet, while within one
- * it goes through the shortest list that it needs. The same condition twice would be read twice.
+ * Looks through the newest records that are older than a position. Returns no row if the company is not indexed at all;
+ * otherwise what the index needs to be asked, and the first hits of each phase as JSON.
  */
-function findDocumentsBy(conditions: number) {
-  const ofTexts = <Name extends string, Type extends string>(names: readonly Name[], type: Type) =>
-    Object.fromEntries(names.map((name) => [name, type])) as Record<Name, Type>;
-  return read(`search.find_documents_by_${conditions}`, {
-    inputs: {
-      company_id: 'uuid',
-      ...ofTexts(QUERIES, 'text'),
-      ...ofTexts(CONDITIONS, 'text[]'),
-      kinds: 'text[]',
-      limit: 'int',
-    },
-    pool: 'search',
-    sql: (input) => {
-      const isOfCompany = `d.company_id IS NOT DISTINCT FROM ${input.company_id}`;
-      const numbers = Array.from({ length: conditions }, (_, i) => i + 1);
-      const indexed = (words: (typeof CONDITIONS)[number], max: number, isNeeded: string) => `SELECT ${candidate}
-        FROM search_documents d WHERE ${isNeeded}
-         AND ${numbers.map((n) => matchesQuery(`${words}_${n}`)).join(' AND ')}
-         AND ${isOfCompany} LIMIT ${max}`;
-      const latest = (records: number, isNeeded = 'true') => `SELECT ${candidate}
-        FROM unnest(${input.kinds}) AS k (kind) CROSS JOIN LATERAL (
-          SELECT n.* FROM search_documents n WHERE n.company_id = ${input.company_id} AND n.kind = k.kind
-           ORDER BY n.at DESC, n.id DESC LIMIT ${records} / cardinality(${input.kinds})) d
-       WHERE ${isNeeded} AND ${matchesQuery('anywhere_prefix')}`;
-      /** Whether these steps have found less than a page. */
-      const isShort = (...steps: string[]) =>
-        `${steps.map((step) => `(SELECT count(*) FROM ${step})`).join(' + ')} < ${input.limit}`;
-      const numbered = (text: string, name: string) =>
-        `replace(${text}, '${COMPANY_PLACEHOLDER}', p.company_number::text)::tsquery AS ${name}`;
-      const queries = [
-        ...QUERIES.map((name) => numbered(input[name], name)),
-        ...CONDITIONS.flatMap((name) => numbers.map((n) => numbered(`(${input[name]})[${n}]`, `${name}_${n}`))),
-      ];
-      return `
+export const lookThroughNewest = read('search.look_through_newest', {
+  inputs: {
+    company_id: 'uuid',
+    before_at: 'timestamptz',
+    before_id: 'uuid',
+    kinds: 'text[]',
+    /** The query of each phase. A hit belongs to the first one that it matches. */
+    phases: 'text[]',
+    /** The queries of each condition among names, and anywhere: how many of a sample have each? */
+    conditions: 'text[]',
+    limit: 'int',
+  },
+  pool: 'index',
+  sql: (input) => {
+    const numbered = (text: string) => `replace(${text}, '${COMPANY_PLACEHOLDER}', p.company_number::text)::tsquery`;
+    const newest = (records: number) => `
+          SELECT d.* FROM search_documents d
+           WHERE d.company_id = ${input.company_id} AND (d.at, d.id) < (${input.before_at}, ${input.before_id})
+           ORDER BY d.at DESC, d.id DESC LIMIT ${records}`;
+    return `
     WITH q AS MATERIALIZED (
-      SELECT p.built_to IS NULL AS complete, ${queries.join(',\n             ')}
+      SELECT p.company_number, p.built_to IS NULL AS complete,
+             ${[0, 1, 2, 3, 4].map((n) => `${numbered(`(${input.phases})[${n + 1}]`)} AS phase_${n}`).join(', ')}
         FROM search_progress p WHERE p.company_id = ${input.company_id}
     ), newest AS MATERIALIZED (
-      ${latest(NEWEST_RECORDS)}
-    ), known AS MATERIALIZED (
-      ${indexed('identity_words', MAX_KNOWN, `(SELECT count(*) FROM newest WHERE rank >= ${MIN_IDENTITY_RANK}) < ${MIN_FREQUENT_NAMES}`)}
-    ), recent AS MATERIALIZED (
-      ${latest(RECENT_RECORDS, `(SELECT count(*) BETWEEN ${MIN_FREQUENT_HITS} AND ${input.limit} - 1 FROM newest)`)}
-    ), first AS MATERIALIZED (
-      SELECT * FROM known UNION SELECT * FROM newest UNION SELECT * FROM recent
-    ), whole AS MATERIALIZED (
-      ${indexed('words', MAX_FURTHER, isShort('first'))}
-    ), known_begun AS MATERIALIZED (
-      ${indexed('identity_words_begun', MAX_KNOWN, isShort('first', 'whole'))}
-    ), begun AS MATERIALIZED (
-      ${indexed('words_begun', MAX_FURTHER, isShort('first', 'whole', 'known_begun'))}
-    ), found AS MATERIALIZED (
-      SELECT * FROM first UNION SELECT * FROM whole UNION SELECT * FROM known_begun UNION SELECT * FROM begun
-    ), prefixed AS MATERIALIZED (
-      ${indexed('words_prefix', MAX_FURTHER, 'NOT EXISTS (SELECT FROM found)')}
-    ), best AS (
-      SELECT * FROM found UNION ALL SELECT * FROM prefixed ORDER BY rank DESC, at DESC, id DESC LIMIT ${input.limit}
+      SELECT d.kind, d.case_id, d.id, d.at,
+             CASE WHEN d.kind <> ALL (${input.kinds}) OR NOT d.words @@ q.phase_4 THEN NULL
+                  ${[0, 1, 2, 3].map((n) => `WHEN d.words @@ q.phase_${n} THEN ${n}`).join(' ')} ELSE 4 END AS phase
+        FROM q, (${newest(NEWEST_RECORDS)}) d
+    ), hits AS (
+      SELECT n.*, row_number() OVER (PARTITION BY phase ORDER BY at DESC, id DESC) AS nth FROM newest n
+       WHERE phase IS NOT NULL
+    ), sample AS MATERIALIZED (
+      -- Long ones are unpacked once.
+      SELECT s.at, s.words || ''::tsvector AS words FROM (${newest(SAMPLED_RECORDS)}) s WHERE cardinality(${input.conditions}) > 0
     )
-    SELECT q.complete, b.kind, b.case_id, b.id, ${isoTime('b.at')} AS at
-      FROM q LEFT JOIN best b ON true ORDER BY b.rank DESC, b.at DESC, b.id DESC`;
+    SELECT q.company_number, q.complete, n.records, n.newest_at,
+           (SELECT ${isoTime('d.at')} FROM search_documents d WHERE d.company_id = ${input.company_id}
+             ORDER BY d.at, d.id LIMIT 1) AS oldest_at,
+           (SELECT extract(epoch FROM max(at) - min(at))::float8 FROM sample) AS sampled_seconds,
+           ARRAY(SELECT (SELECT count(*)::int FROM sample s WHERE s.words @@ c.condition)
+                   FROM (SELECT replace(t.condition, '${COMPANY_PLACEHOLDER}', q.company_number::text)::tsquery AS condition
+                           FROM unnest(${input.conditions}) AS t (condition) OFFSET 0) c) AS frequencies,
+           ARRAY(SELECT json_build_object('phase', h.phase, 'kind', h.kind, 'case_id', h.case_id, 'id', h.id,
+                          'at', ${isoTime('h.at')})
+                   FROM hits h WHERE h.nth <= ${input.limit} ORDER BY h.phase, h.nth) AS hits
+      FROM q, (SELECT count(*)::int AS records, ${isoTime('max(at)')} AS newest_at FROM newest) n`;
+  },
+});
+
+/**
+ * Returns hits of the steps of a search in their order, the newest ones of each first. A step is a phase and some periods. It
+ * is taken only if those before it have not found enough: a nested loop reads the next row when it is needed.
+ *
+ * Each of two conditions is one of the index, which skips to where they meet; within one condition it would go through the
+ * shortest list that it needs. The same condition twice would be read twice. The company and the time are conditions of which
+ * no other index can make use.
+ */
+const findBy = (conditions: 1 | 2) =>
+  read(`search.find_in_index_by_${conditions}`, {
+    inputs: {
+      company_id: 'uuid',
+      kinds: 'text[]',
+      /** Of each step: */
+      phases: 'int[]',
+      /** the queries of one or two conditions in these periods, */
+      firsts: 'text[]',
+      seconds: 'text[]',
+      /** the query of the other conditions, and the one of all phases before it, */
+      others: 'text[]',
+      earlier: 'text[]',
+      /** and where its records begin and end. */
+      from_at: 'timestamptz[]',
+      before_at: 'timestamptz[]',
+      before_id: 'uuid[]',
+      /** The query of each phase, for the hits of the last one, which finds what the others find too. */
+      queries: 'text[]',
+      limit: 'int',
+    },
+    pool: 'index',
+    sql: (input) => {
+      const indexed = ['first', 'second'].slice(0, conditions);
+      return `
+    SELECT s.phase, CASE WHEN s.phase < 4 THEN s.phase
+                ${[0, 1, 2, 3].map((n) => `WHEN h.words @@ (${input.queries})[${n + 1}]::tsquery THEN ${n}`).join(' ')}
+                ELSE 4 END AS first_phase,
+           h.kind, h.case_id, h.id, ${isoTime('h.at')} AS at
+      FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
+              FROM unnest(${input.phases}, ${input.firsts}, ${input.seconds}, ${input.others}, ${input.earlier},
+                          ${input.from_at}, ${input.before_at}, ${input.before_id})
+                AS s (phase, first, second, others, earlier, from_at, before_at, before_id) OFFSET 0) s
+     CROSS JOIN LATERAL (
+      SELECT d.kind, d.case_id, d.id, d.at, d.words FROM search_documents d
+       WHERE ${indexed.map((name) => `words_of_period(d.at, d.words) @@ s.${name}`).join(' AND ')}
+         AND d.company_id IS NOT DISTINCT FROM ${input.company_id} AND d.kind = ANY (${input.kinds})
+         AND CASE WHEN d.at >= s.from_at THEN (d.at, d.id) < (s.before_at, s.before_id) END
+         AND (s.others IS NULL OR d.words @@ s.others) AND (s.earlier IS NULL OR NOT d.words @@ s.earlier)
+       ORDER BY d.at DESC, d.id DESC LIMIT ${input.limit}) h
+     LIMIT ${input.limit}`;
     },
   });
-}
 
-/** The statements of searches with one condition, two, and so on. */
-export const searchStatements = Array.from({ length: MAX_CONDITIONS }, (_, i) => findDocumentsBy(i + 1));
-
-type Values = Parameters<(typeof searchStatements)[number]>[0];
-
-export function findDocuments(values: Values): Query {
-  const statement = searchStatements[values.words.length - 1];
-  if (!statement) throw new Error(`A search has no statement for ${values.words.length} conditions.`);
-  return statement(values);
-}
+export const findInIndexBy = { one: findBy(1), two: findBy(2) };

@@ -1,24 +1,14 @@
 import type { Context } from '../kernel/context.ts';
 import { InvalidValue } from '../kernel/errors.ts';
-import { eventLoopPauses } from '../kernel/event-loop.ts';
 import type { Scope } from '../kernel/scopes.ts';
+import { readCursor, toCursor } from '../kernel/validation/cursor.ts';
 import type { Form } from '../kernel/validation/form.ts';
-import {
-  type ContextRow,
-  contextText,
-  type DocumentRow,
-  matches,
-  type TextWords,
-  textsOf,
-  wordsOf,
-} from './document.ts';
-import { KINDS, type Kind, loadContexts, loadDocuments } from './documents.sql.ts';
-import { fragmentOf, openingOf } from './fragment.ts';
-import { columnsOf } from './indexer.ts';
-import { queriesOf } from './queries.ts';
+import { KINDS, type Kind } from './documents.sql.ts';
+import { find } from './find.ts';
+import { readHits } from './hits.ts';
+import type { Position } from './plan.ts';
 import { MAX_TERMS, parseQuery, type Term } from './query.ts';
-import { DEFAULT_HITS, MAX_HITS, type SearchHit, type SearchQuery } from './schema.ts';
-import { findDocuments } from './statements.sql.ts';
+import { DEFAULT_HITS, MAX_HITS, type SearchQuery } from './schema.ts';
 
 /** Scopes that read a kind of record; one of them suffices. */
 const SCOPES_OF_KINDS: Record<Kind, readonly Scope[]> = {
@@ -36,27 +26,39 @@ export const SEARCH_SCOPES: readonly Scope[] = [...new Set(Object.values(SCOPES_
 const mayRead = ({ scopes }: Context, kind: Kind): boolean =>
   scopes === undefined || SCOPES_OF_KINDS[kind].some((scope) => scopes.has(scope));
 
-/** Returns the best hits as JSON. */
-export async function search(context: Context, query: Form<SearchQuery>): Promise<string> {
-  const { db, company } = context;
-  const terms = query.read('q', query.body.q, (text) => readTerms(text, company.phoneRegion)) ?? [];
+/** A page as JSON, and the cursor of the next one if there may be one. */
+type SearchPage = { json: string; next: string | undefined };
+
+export async function search(context: Context, query: Form<SearchQuery>): Promise<SearchPage> {
+  const { eventKey, phoneRegion } = context.company;
+  const terms = query.read('q', query.body.q, (text) => readTerms(text, phoneRegion)) ?? [];
   const asked = query.read('kinds', query.body.kinds, readKinds) ?? KINDS;
   const limit = query.read('limit', query.body.limit, readLimit) ?? DEFAULT_HITS;
-  query.check();
   const kinds = asked.filter((kind) => mayRead(context, kind));
-  if (kinds.length === 0) return JSON.stringify({ hits: [], complete: true });
   // The reference and the customers of a case are found only by a caller who may read them.
   const readsCases = mayRead(context, 'case');
-  const found = await db.queryRows<FoundRow>(
-    findDocuments({ company_id: company.id, ...queriesOf(terms, kinds, readsCases), kinds, limit }),
-  );
-  const keys = found.filter((row): row is FoundKey => row.id !== null);
+  const list = JSON.stringify(['search', query.body.q, kinds, readsCases]);
+  const from = query.read('cursor', query.body.cursor, (cursor) => {
+    const position = readCursor(eventKey, list, cursor);
+    if (!position) throw new InvalidValue('unknown', 'is not a cursor of this search with these kinds');
+    return fromKey(position);
+  });
+  query.check();
+  if (kinds.length === 0) return { json: JSON.stringify({ hits: [], complete: true }), next: undefined };
+  const { keys, complete, next } = await find(context, { terms, kinds, readsCases, limit }, from);
   const hits = keys.length > 0 ? await readHits(context, keys, terms, readsCases) : [];
-  return JSON.stringify({ hits, complete: found[0]?.complete ?? false });
+  return {
+    json: JSON.stringify({ hits, complete }),
+    next: next && toCursor(eventKey, list, { key: toKey(next), id: next.id }),
+  };
 }
 
-type FoundKey = { complete: boolean; kind: Kind; case_id: string; id: string; at: string };
-type FoundRow = FoundKey | { complete: boolean; id: null };
+const toKey = ({ phase, hasHits, stops, at }: Position): string => [phase, Number(hasHits), stops, at].join(' ');
+
+function fromKey({ key, id }: { key: string; id: string }): Position {
+  const [phase, hasHits, stops, at = ''] = key.split(' ');
+  return { phase: Number(phase), hasHits: hasHits === '1', stops: Number(stops), at, id };
+}
 
 function readTerms(text: string, region: string): Term[] {
   if (text.includes('\0')) throw new InvalidValue('invalid_character', 'must not contain NUL characters');
@@ -77,80 +79,3 @@ function readLimit(value: string): number {
   if (Number(value) > MAX_HITS) throw new InvalidValue('out_of_range', `must not be more than ${MAX_HITS}`);
   return Number(value);
 }
-
-/** Reads the records as they are now. One that does not match any more is left out. */
-async function readHits(
-  { db, company }: Context,
-  keys: readonly FoundKey[],
-  terms: readonly Term[],
-  readsCases: boolean,
-): Promise<SearchHit[]> {
-  const caseIds = [...new Set(keys.map(({ case_id }) => case_id))];
-  const [rows, contexts] = await Promise.all([
-    db.queryRows<DocumentRow>(loadDocuments({ company_id: company.id, ...columnsOf(keys) })),
-    readsCases ? db.queryRows<ContextRow>(loadContexts({ company_id: company.id, case_ids: caseIds })) : [],
-  ]);
-  const rowByKey = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row]));
-  const contextByCase = new Map(contexts.map((one) => [one.case_id, one]));
-  const hits: SearchHit[] = [];
-  const pause = eventLoopPauses();
-  for (const { kind, id } of keys) {
-    await pause();
-    const row = rowByKey.get(`${kind} ${id}`);
-    const hit = row && hitOf(row, contextByCase.get(row.case_id), terms, company.phoneRegion);
-    if (hit) hits.push(hit);
-  }
-  return hits;
-}
-
-function hitOf(
-  row: DocumentRow,
-  context: ContextRow | undefined,
-  terms: readonly Term[],
-  region: string,
-): SearchHit | undefined {
-  const texts = textsOf(row);
-  const known = mergeWords(texts.map(([field, text]) => wordsOf(field, text, region)));
-  const withContext = context
-    ? mergeWords([known, { words: wordsOf('', contextText(context), region).words, phones: [] }])
-    : known;
-  if (!terms.every((term) => matches(term, known) || matches(term, withContext))) return undefined;
-  const fragments = texts.map(([field, text]) => fragmentOf(field, text, terms, region));
-  const [field, text] = texts[0] ?? ['', ''];
-  return {
-    kind: row.kind,
-    id: row.id,
-    case: { id: row.case_id, reference: context?.reference ?? null },
-    title: titleOf(row.kind, new Map(texts)),
-    fragment: bestOf(fragments) ?? openingOf(field, text),
-    at: row.at,
-  };
-}
-
-const mergeWords = (all: readonly TextWords[]): TextWords => ({
-  words: new Set(all.flatMap(({ words }) => [...words])),
-  phones: all.flatMap(({ phones }) => phones),
-});
-
-/** The fragment with the most matches; of equals, that of the field which comes first. */
-function bestOf(fragments: readonly (SearchHit['fragment'] | undefined)[]): SearchHit['fragment'] | undefined {
-  const count = (fragment: SearchHit['fragment']) => fragment.pieces.filter(({ match }) => match).length;
-  return fragments
-    .filter((fragment) => fragment !== undefined)
-    .reduce<SearchHit['fragment'] | undefined>(
-      (best, one) => (best && count(best) >= count(one) ? best : one),
-      undefined,
-    );
-}
-
-/** The field that a record is known by. Appointments have no name. */
-const TITLES: Record<Kind, string> = {
-  case: 'reference',
-  customer: 'name',
-  entry: 'name',
-  interaction: 'type',
-  invoice: 'invoice_number',
-  appointment: 'type',
-};
-
-const titleOf = (kind: Kind, texts: ReadonlyMap<string, string>): string => texts.get(TITLES[kind]) ?? kind;

@@ -11,13 +11,20 @@ const UNDECOMPOSED = /[ßæœøđðłþħŧŋıς]/gu;
 
 /** Without accents, case, ligatures and width: `Łódź`, `ﬁrm`, `Ｓｍｉｔｈ` and `Strauß` become `lodz`, `firm`, `smith`, `strauss`. */
 export const fold = (text: string): string =>
-  // Lower case can add a mark (İ), so the marks are removed last.
-  text
-    .normalize('NFKD')
-    .toLowerCase()
-    .normalize('NFKD')
-    .replaceAll(/\p{M}+/gu, '')
-    .replaceAll(UNDECOMPOSED, (letter) => LETTERS[letter] ?? letter);
+  ASCII.test(text)
+    ? text.toLowerCase()
+    : // Lower case can add a mark (İ), so the marks are removed last.
+      text
+        .normalize('NFKD')
+        .toLowerCase()
+        .normalize('NFKD')
+        .replaceAll(/\p{M}+/gu, '')
+        .replaceAll(UNDECOMPOSED, (letter) => LETTERS[letter] ?? letter);
+
+const ASCII = /^\p{ASCII}*$/u;
+
+/** The letters and digits of a text side by side: each of its words, but for leading zeros, is a part of them. */
+export const lettersOf = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
 /** Each character of a script without spaces between words is a word. */
 const WORD =
@@ -27,7 +34,7 @@ const CHUNK = /[\p{L}\p{N}]+(?:[^\s\p{L}\p{N}][\p{L}\p{N}]+)*/gu;
 
 /** Numbers are compared without leading zeros, so that `42` finds `0042` and `7700` finds `07700`. */
 const normalize = (word: string): string =>
-  (/^0+\d/.test(word) ? word.replace(/^0+(?=\d)/, '') : word).slice(0, MAX_WORD_LENGTH);
+  (word.startsWith('0') ? word.replace(/^0+(?=\d)/, '') : word).slice(0, MAX_WORD_LENGTH);
 
 /** The words of a query in their order. */
 export const queryWords = (text: string): string[] =>
@@ -39,11 +46,11 @@ export const queryWords = (text: string): string[] =>
  */
 export function documentWords(text: string): Set<string> {
   const words = new Set<string>();
-  for (const [chunk] of fold(text).matchAll(CHUNK)) {
+  for (const chunk of fold(text).match(CHUNK) ?? []) {
     const parts = chunk.match(WORD) ?? [];
     for (const part of parts) {
       words.add(normalize(part));
-      const pieces = part.match(/\p{N}+|\P{N}+/gu) ?? [];
+      const pieces = /\p{N}/u.test(part) ? (part.match(/\p{N}+|\P{N}+/gu) ?? []) : [];
       if (pieces.length > 1) for (const piece of pieces) words.add(normalize(piece));
     }
     if (parts.length > 1) words.add(normalize(parts.join('')));

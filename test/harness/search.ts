@@ -1,5 +1,7 @@
 import { pino } from 'pino';
+import { KINDS } from '../../src/search/documents.sql.ts';
 import { indexChanges } from '../../src/search/indexer.ts';
+import { findInIndexBy, lookThroughNewest } from '../../src/search/statements.sql.ts';
 import { startApp, type TestCompany } from './app.ts';
 import { ok } from './assert.ts';
 import { booking, invoiceBody, PERSON } from './bodies.ts';
@@ -50,3 +52,20 @@ export const addAppointment = (
   caseId: string,
   fields: Record<string, unknown>,
 ): Promise<string> => created(company.post(`/cases/${caseId}/appointments`, booking(company, fields)));
+
+/** The statements of a search for two words, of which the index is asked for the first one or for both. */
+export function searchQueries(companyId: string) {
+  const before = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+  const common = { company_id: companyId, kinds: KINDS, limit: 21 };
+  const conditions = ["'1:call'", "'1~smith'"];
+  const phases = Array.from({ length: 5 }, () => conditions.join(' & '));
+  const step = {
+    ...{ phases: [2], firsts: ["'20261101.1:call'"], seconds: ["'20261101.1~smith'"], others: [null], earlier: [null] },
+    ...{ from_at: ['-infinity'], before_at: [before.at], before_id: [before.id], queries: phases },
+  };
+  return {
+    newest: lookThroughNewest({ ...common, before_at: before.at, before_id: before.id, phases, conditions }),
+    byOne: findInIndexBy.one({ ...common, ...step }),
+    byTwo: findInIndexBy.two({ ...common, ...step }),
+  };
+}

@@ -10,10 +10,7 @@ import { sumFromKept, sumOpenInvoices } from '../../src/cases/invoices/sums/stat
 import { KINDS, listTimeline } from '../../src/cases/timeline/statements.sql.ts';
 import { companyCases } from '../../src/company/cases/company-list/statements.sql.ts';
 import type { PreparedStatement, Query } from '../../src/kernel/sql/statement.ts';
-import { KINDS as KINDS_OF_SEARCHES } from '../../src/search/documents.sql.ts';
-import { queriesOf } from '../../src/search/queries.ts';
-import { parseQuery } from '../../src/search/query.ts';
-import { findDocuments } from '../../src/search/statements.sql.ts';
+import { searchQueries } from '../harness/search.ts';
 
 /** Each list and each step of a search of a company uses its index, whatever the plan, in a database with large and small companies. */
 
@@ -171,19 +168,22 @@ test('the kept sums of invoices read an index of each table, and of the event lo
   assert.match(plan, /Index Cond: [^\n]*date_due >= [^\n]*d\.start/);
 });
 
-test('each step of a search reads the index of words or that of the newest records', async () => {
-  await client.query('RESET enable_seqscan');
+test('a search reads the index of words by period and that of the newest records', async () => {
+  // As its connections have it.
+  await client.query('SET enable_sort = off; SET enable_seqscan = off');
   await client.query(
     `INSERT INTO search_documents (company_id, case_id, kind, id, at, words)
      SELECT company_id, case_id, 'interaction', id, happened_at, array_to_tsvector(ARRAY['1:call', '1#interaction'])
        FROM interactions WHERE deleted_at IS NULL`,
   );
   await client.query('VACUUM (ANALYZE) search_documents');
-  const queries = queriesOf(parseQuery('call Smith', 'GB'), KINDS_OF_SEARCHES, true);
-  const search = findDocuments({ company_id: companies[0]?.id ?? '', ...queries, kinds: KINDS_OF_SEARCHES, limit: 20 });
-  for (const plan of await plansOf(search)) {
-    assert.equal(plan.match(/Bitmap Index Scan on search_documents_words/g)?.length, 5, plan);
-    assert.match(plan, /Index Scan Backward using search_documents_newest/);
+  const { newest, byOne, byTwo } = searchQueries(companies[0]?.id ?? '');
+  for (const plan of await plansOf(newest)) {
+    assert.match(plan, /Index Scan Backward using search_documents_by_time/);
+    assert.doesNotMatch(plan, /Seq Scan on search_documents/);
+  }
+  for (const plan of [...(await plansOf(byOne)), ...(await plansOf(byTwo))]) {
+    assert.match(plan, /Bitmap Index Scan on search_documents_of_periods/);
     assert.doesNotMatch(plan, /Seq Scan on search_documents/);
   }
 });

@@ -4027,15 +4027,17 @@ export type Operations = {
     };
     answer: ReadTimelineEntry[];
   };
-  /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then hits in texts, then hits by the case; of equal ones the newest comes first. What is written is found within seconds; what is deleted is not found any more. */
+  /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then the others; whole words before beginnings, and of equal ones the newest. The header `Link` leads to the next page. A page looks back only so far, so it may have few hits or none and yet a next page. What is written is found within seconds; what is deleted is not found any more. */
   search: {
     input: {
       /** Words in any order, each of which may be only the beginning of a word; a phone number, or its last digits; an email address or a part of it; the number of an invoice. Case, accents and leading zeros do not matter. */
       q: string;
       /** Only these kinds of records, separated by commas: `case`, `customer`, `entry`, `interaction`, `invoice`, `appointment`. By default all that the scopes of the credential allow. */
       kinds?: string | undefined;
-      /** At most this many hits, up to 50. There are no further pages: add a word instead. */
+      /** At most this many hits, up to 50. */
       limit?: number | undefined;
+      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      cursor?: string | undefined;
     };
     answer: SearchAnswer;
   };
@@ -5670,7 +5672,7 @@ export const OPERATIONS: Record<keyof Operations, Operation> = {
     headers: {},
     bearer: true,
   },
-  search: { method: 'GET', path: '/search', query: ['q', 'kinds', 'limit'], headers: {}, bearer: true },
+  search: { method: 'GET', path: '/search', query: ['q', 'kinds', 'limit', 'cursor'], headers: {}, bearer: true },
   getCompany: {
     method: 'GET',
     path: '/manage/company',

@@ -49,6 +49,8 @@ const GENERIC_PLANS = { plan_cache_mode: 'force_generic_plan', jit: 'off' };
 // A table that was empty when a connection planned its statements, such as that of the idempotency keys after a quiet
 // day, would be read from end to end for every row, however large it becomes.
 const SHORT_PLANS = { ...GENERIC_PLANS, enable_seqscan: 'off' };
+// Of a company of unknown size PostgreSQL would rather sort all records than read the newest ones from an index.
+const INDEX_PLANS = { ...SHORT_PLANS, enable_sort: 'off' };
 
 /** A record as JSON text. `version` changes whenever the text does; undefined if the text shows no record. */
 export type ShownRecord = { json: string; version: string | undefined };
@@ -211,6 +213,7 @@ export class Database extends Executor {
       short: pipelinedPool('short', poolSize, SHORT_MAX_IN_FLIGHT, SHORT_PLANS),
       list: pipelinedPool('list', half, LIST_MAX_IN_FLIGHT, GENERIC_PLANS),
       search: pipelinedPool('search', half, SEARCH_MAX_IN_FLIGHT, {}),
+      index: pipelinedPool('index', Math.ceil(poolSize / 4), SEARCH_MAX_IN_FLIGHT, INDEX_PLANS),
     };
     const transactionSql = settingsSql({ ...TIMEOUTS_MS, transaction_timeout: TRANSACTION_TIMEOUT_MS }, { isShared });
     this.pool = pool(poolSize, transactionSql);

@@ -12,7 +12,7 @@ import {
 } from './inputs.ts';
 
 /** Lists and searches have connections of their own, so that short statements never wait behind them. */
-export type PoolName = 'short' | 'list' | 'search';
+export type PoolName = 'short' | 'list' | 'search' | 'index';
 
 /** A statement as it is sent. Each connection parses and plans it once, under its name; metrics use the name too. */
 export type PreparedStatement = {
@@ -60,7 +60,10 @@ export type AnswerSql = {
 
 type Declaration<I extends Inputs> = {
   inputs: I;
-  /** `list`: found by keys, of any length. `search`: its best plan depends on the values. */
+  /**
+   * `list`: found by keys, of any length. `search`: its best plan depends on the values. `index`: it is only fast by the
+   * order of an index, whatever the values.
+   */
   pool?: PoolName;
 } & Text<I>;
 

@@ -1,0 +1,102 @@
+import type { Context } from '../kernel/context.ts';
+import type { Query } from '../kernel/sql/statement.ts';
+import type { Kind } from './documents.sql.ts';
+import { LAST_PHASE, phasesOf } from './phases.ts';
+import {
+  type FoundKey,
+  type Newest,
+  numbered,
+  type Plan,
+  type Position,
+  planOf,
+  type Step,
+  sampledConditions,
+  TOP,
+} from './plan.ts';
+import type { Term } from './query.ts';
+import { findInIndexBy, lookThroughNewest, NEWEST_RECORDS } from './statements.sql.ts';
+
+/**
+ * Hits are in the order of their phases, and within a phase the newest come first. A page continues after a position in
+ * this order. The newest records are looked through one by one, and the others by the index, one period after another,
+ * until the page has enough hits or looks back far enough.
+ */
+
+/** `next`: where the next page begins, if there are records left to look through. */
+type Found = { keys: FoundKey[]; complete: boolean; next: Position | undefined };
+export type Search = { terms: readonly Term[]; kinds: readonly Kind[]; readsCases: boolean; limit: number };
+
+const START: Position = { phase: 0, ...TOP, hasHits: false, stops: 0 };
+
+type Inputs = { company_id: string; kinds: readonly Kind[]; queries: string[]; limit: number };
+
+/** Finds a page of hits. */
+export async function find(context: Context, search: Search, from: Position = START): Promise<Found> {
+  const page = await findAfter(context, search, from);
+  const limit = search.limit - page.keys.length;
+  // The next phase begins with the newest records again.
+  if (page.next?.at === TOP.at && limit > 0) {
+    const rest = await findAfter(context, { ...search, limit }, page.next);
+    page.keys.push(...rest.keys);
+    page.next = rest.next;
+  }
+  return page;
+}
+
+async function findAfter({ db, company }: Context, search: Search, from: Position): Promise<Found> {
+  const { kinds, limit } = search;
+  const phases = phasesOf(search);
+  const inputs = { company_id: company.id, kinds, limit: limit + 1 };
+  const queries = phases.map(({ query }) => query);
+  const newest = await db.queryFirst<Newest>(
+    lookThroughNewest({
+      ...{ ...inputs, before_at: from.at, before_id: from.id, phases: queries },
+      conditions: sampledConditions(phases),
+    }),
+  );
+  if (!newest) return { keys: [], complete: false, next: undefined };
+  const look = async (plan: Plan) => {
+    const asked = { ...inputs, queries: queries.map((query) => numbered(query, newest)) };
+    const indexed = plan.steps.length > 0 ? await db.queryRows<FoundKey>(ask(plan.steps, asked)) : [];
+    return { found: indexed.length > limit ? indexed : [...indexed, ...plan.newest], next: plan.next };
+  };
+  const plan = (first: number, last: number) => planOf({ phases, newest, from, limit }, first, last);
+  if (from === START && newest.records === NEWEST_RECORDS && newest.hits.length === 0) {
+    // A search that finds little at all needs one phase only: the last one finds all that the others find.
+    const all = plan(LAST_PHASE, LAST_PHASE);
+    const { found } = all.next ? { found: undefined } : await look(all);
+    if (found && found.length <= limit) return { keys: bestOf(found), complete: newest.complete, next: undefined };
+  }
+  const isLast = from.phase === LAST_PHASE;
+  let { found, next } = await look(plan(from.phase, isLast ? LAST_PHASE : LAST_PHASE - 1));
+  const mayBeBeginnings = !isLast && !from.hasHits && !next && found.length === 0;
+  if (mayBeBeginnings) ({ found, next } = await look(plan(LAST_PHASE, LAST_PHASE)));
+  const keys = found.slice(0, limit);
+  const isFull = found.length > limit;
+  const end = isFull ? keys.at(-1) : next;
+  const hasHits = from.hasHits || keys.length > 0;
+  const stops = from.stops + (isFull || next?.at === TOP.at ? 0 : 1);
+  return { keys, complete: newest.complete, next: end && { phase: end.phase, at: end.at, id: end.id, hasHits, stops } };
+}
+
+/** Hits of the last phase in the order of the phases that find them first. If others find some, these are all. */
+function bestOf(found: readonly FoundKey[]): FoundKey[] {
+  const first = ({ phase, first_phase = phase }: FoundKey) => first_phase;
+  const better = found.filter((key) => first(key) < LAST_PHASE);
+  return (better.length > 0 ? better : [...found]).sort((a, b) => first(a) - first(b));
+}
+
+function ask(steps: readonly Step[], inputs: Inputs): Query {
+  const statement = steps.every(({ conditions }) => conditions.length === 1) ? findInIndexBy.one : findInIndexBy.two;
+  return statement({
+    ...inputs,
+    phases: steps.map(({ phase }) => phase),
+    firsts: steps.map(({ conditions }) => conditions[0] ?? null),
+    seconds: steps.map(({ conditions }) => conditions[1] ?? conditions[0] ?? null),
+    others: steps.map(({ others }) => others),
+    earlier: steps.map(({ earlier }) => earlier),
+    from_at: steps.map(({ from }) => from),
+    before_at: steps.map(({ before }) => before.at),
+    before_id: steps.map(({ before }) => before.id),
+  });
+}

@@ -1,0 +1,161 @@
+import type { Kind } from './documents.sql.ts';
+import { periodsBetween, startOf } from './periods.ts';
+import { isOfNames, LAST_PHASE, type Phase } from './phases.ts';
+import { SIGNS } from './query.ts';
+import { COMPANY_PLACEHOLDER, NEWEST_RECORDS } from './statements.sql.ts';
+
+/** What a page of a search asks the index for. */
+
+/**
+ * A page looks back as far as the rarest of its words occurs so often, and twice as far after each page that ended before it
+ * was full. So words that are all frequent but hardly ever meet cost no more in a large company: their search has pages.
+ */
+const MAX_OCCURRENCES = 2_000;
+const MAX_DOUBLINGS = 4;
+
+/**
+ * Where a page ends: in a phase, before a record. `hasHits`: there were some up to it. `stops`: how many pages up to it
+ * ended before they were full.
+ */
+export type Position = { phase: number; at: string; id: string; hasHits: boolean; stops: number };
+/** `first_phase`: of a hit that the last phase has found, the first one that finds it. */
+export type FoundKey = { phase: number; first_phase?: number; kind: Kind; case_id: string; id: string; at: string };
+/** All records are before it. */
+export const TOP = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The newest records before the position where a page begins, and what they tell of the others. */
+export type Newest = {
+  company_number: number;
+  /** Whether the index is complete. */
+  complete: boolean;
+  /** How many were looked through. Fewer than `NEWEST_RECORDS`: there are no others. */
+  records: number;
+  newest_at: string;
+  oldest_at: string;
+  /** How often each condition matches in a sample, and the time that the sample spans. */
+  frequencies: number[];
+  sampled_seconds: number;
+  /** The first hits of each phase, one more than a page has. */
+  hits: FoundKey[];
+};
+
+type Looking = { phases: readonly Phase[]; newest: Newest; from: Position; limit: number };
+type End = Pick<Position, 'phase' | 'at' | 'id'>;
+/** Periods that are looked through together in a phase: records before a position, and not before a time. */
+export type Step = {
+  phase: number;
+  before: Pick<Position, 'at' | 'id'>;
+  from: string;
+  /** Queries of PostgreSQL: what the index is asked for, what else is true, and the phases before this one. */
+  conditions: string[];
+  others: string | null;
+  earlier: string | null;
+};
+/** `newest`: hits among the newest records, which follow those of the steps. */
+export type Plan = { steps: Step[]; newest: FoundKey[]; next: End | undefined };
+
+/** The newest records are enough for a phase of which they have a page of hits. */
+export function planOf(looking: Looking, first: number, last: number): Plan {
+  const { phases, newest, from, limit } = looking;
+  const plan: Plan = { steps: [], newest: [], next: undefined };
+  // There are none if no record is left.
+  const periods = newest.records === 0 ? [] : periodsBetween(new Date(newest.newest_at), new Date(newest.oldest_at));
+  for (let phase = first; phase <= last; phase++) {
+    if (phases[phase]?.query === '') continue;
+    // The newest records are those before the position, while another phase begins with the newest of all.
+    if (phase !== from.phase && from.at !== TOP.at) return { ...plan, next: { phase, ...TOP } };
+    const hits = newest.hits.filter((hit) => hit.phase === phase);
+    if (newest.records < NEWEST_RECORDS) {
+      plan.newest.push(...hits);
+    } else if (hits.length > limit) {
+      return { ...plan, newest: hits };
+    } else {
+      const { steps, next } = stepsOf(looking, phase, periods);
+      plan.steps.push(...steps);
+      if (next) return { ...plan, next };
+    }
+  }
+  return plan;
+}
+
+function stepsOf(
+  { phases, newest, from }: Looking,
+  phase: number,
+  all: readonly string[],
+): Pick<Plan, 'steps' | 'next'> {
+  const frequencies = frequenciesOf(phases, newest, phase);
+  const queries = queriesOf(phases, phase, frequencies);
+  const until = Date.parse(newest.newest_at) - reachMs(frequencies, newest) * 2 ** Math.min(from.stops, MAX_DOUBLINGS);
+  const steps: Step[] = [];
+  let before: Step['before'] = from.phase === phase ? from : TOP;
+  for (let taken = 0; taken < all.length; ) {
+    // As many periods as all before: a word that is not in them is so rare that asking for many at once costs little.
+    const periods = all.slice(taken, taken + Math.max(1, taken));
+    taken += periods.length;
+    const isLast = taken === all.length;
+    const start = isLast ? '-infinity' : startOf(periods.at(-1) as string).toISOString();
+    steps.push({
+      ...{ phase, before, from: start },
+      conditions: queries.indexed.map((condition) => inPeriods(condition, periods, newest)),
+      others: numbered(queries.others, newest) || null,
+      earlier: numbered(queries.earlier, newest) || null,
+    });
+    before = { at: start, id: LOWEST_ID };
+    if (!isLast && Date.parse(start) <= until) return { steps, next: { phase, ...before } };
+  }
+  return { steps, next: undefined };
+}
+
+/** Words that are found in all periods at once, as the function `words_of_period` has them. */
+const IN_ALL_PERIODS = /^(?:=|[!:~]\d{7})/;
+
+/** A query for words in periods. All words of a record are in the same one. */
+const inPeriods = (query: string, periods: readonly string[], { company_number }: Newest): string =>
+  query.replaceAll(/'@([^']+)'(:\*)?/g, (_, word: string, goesOn = '') => {
+    const prefixes = IN_ALL_PERIODS.test(word) ? [''] : periods.map((period) => `${period}.`);
+    return `(${prefixes.map((prefix) => `'${prefix}${company_number}${word}'${goesOn}`).join(' | ')})`;
+  });
+
+/** A query with the number of the company. */
+export const numbered = (query: string, { company_number }: Newest): string =>
+  query.replaceAll(COMPANY_PLACEHOLDER, String(company_number));
+
+/** How far a page looks back in a phase. A single condition needs no limit: what it matches are hits. */
+function reachMs(frequencies: readonly number[], { sampled_seconds }: Newest): number {
+  if (frequencies.length === 0 || frequencies.includes(0)) return Number.POSITIVE_INFINITY;
+  return (sampled_seconds * 1000 * MAX_OCCURRENCES) / Math.min(...frequencies);
+}
+
+/** The index is asked for the two rarest conditions, or for one that is rare enough. The others, and whether a hit is one of an earlier phase, are read from the hits. */
+function queriesOf(phases: readonly Phase[], phase: number, frequencies: readonly number[]) {
+  const { conditions } = phases[phase] as Phase;
+  const rarest = conditions
+    .map((condition, i) => ({ condition, frequency: frequencies[i] ?? 0 }))
+    .sort((a, b) => a.frequency - b.frequency);
+  // The index reads all that begins with a word before it looks for where conditions meet.
+  const isDear = phase === LAST_PHASE || rarest[1]?.condition.includes(`${COMPANY_PLACEHOLDER}${SIGNS.phone}`);
+  const isRareEnough = rarest[0]?.frequency === 0 && isDear;
+  const indexed = isRareEnough ? 1 : 2;
+  const earlier =
+    phase === LAST_PHASE ? [] : phases.slice(0, phase).flatMap(({ query }) => (query === '' ? [] : [query]));
+  return {
+    indexed: rarest.slice(0, indexed).map(({ condition }) => condition),
+    others: rarest
+      .slice(indexed)
+      .map(({ condition }) => `(${condition})`)
+      .join(' & '),
+    earlier: earlier.map((query) => `(${query})`).join(' | '),
+  };
+}
+
+/** The conditions of names, and of all that is found. Single ones need no sample. */
+export const sampledConditions = (phases: readonly Phase[]): string[] =>
+  conditionsOf(phases, LAST_PHASE).length > 1 ? [...conditionsOf(phases, 0), ...conditionsOf(phases, LAST_PHASE)] : [];
+
+function frequenciesOf(phases: readonly Phase[], { frequencies }: Newest, phase: number): number[] {
+  const names = conditionsOf(phases, 0).length;
+  return isOfNames(phase) ? frequencies.slice(0, names) : frequencies.slice(names);
+}
+
+const conditionsOf = (phases: readonly Phase[], phase: number) => phases[phase]?.conditions ?? [];

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { periodOf, startOf } from '../src/search/periods.ts';
+import type { TestCompany } from './harness/app.ts';
+import { refused } from './harness/assert.ts';
+import { nextOf } from './harness/company-lists.ts';
+import type { Caller } from './harness/http.ts';
+import { addInteraction, app, type Hit, ids, index, openCase, search, titles } from './harness/search.ts';
+import { randomFrom } from './harness/simulated-year.ts';
+
+/** The pages of a search have every hit once, best first, whether the newest records have it or the index does. */
+
+/** Follows the links from page to page. */
+async function pagesOf(caller: Caller, q: string, more = ''): Promise<Hit[][]> {
+  const pages: Hit[][] = [];
+  let next: string | undefined = `/search?q=${encodeURIComponent(q)}${more}`;
+  while (next !== undefined) {
+    const { status, body, headers } = await caller.get(next);
+    assert.equal(status, 200);
+    pages.push(body.hits);
+    next = nextOf(headers.link);
+    assert.ok(pages.length <= 500, 'the pages end');
+  }
+  return pages;
+}
+
+type Call = { notes: string; at: string };
+
+/** Writes calls in one case. */
+const addCalls = (company: TestCompany, caseId: string, calls: readonly Call[]) =>
+  app.sql(
+    `INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
+     SELECT $1, $2, gen_random_uuid(), 'letter', c.notes, '', c.at, now(), now()
+       FROM unnest($3::text[], $4::timestamptz[]) AS c (notes, at)`,
+    [company.companyId, caseId, calls.map(({ notes }) => notes), calls.map(({ at }) => at)],
+  );
+
+/** More calls than are looked through one by one, without a word of a test, in one hour. */
+const fillers = (count = 1_100): Call[] =>
+  Array.from({ length: count }, (_, i) => ({ notes: `filler ${i}`, at: new Date(TODAY - i * 3_000).toISOString() }));
+const TODAY = Date.parse('2026-11-01T12:00:00Z');
+
+const rebuilt = async ({ companyId }: TestCompany) => {
+  await app.sql('UPDATE search_progress SET edition = 0 WHERE company_id = $1', [companyId]);
+  await index();
+};
+
+const WORDS = [
+  'al',
+  'alder',
+  'aldermoor',
+  'birch',
+  'bir',
+  'cedar',
+  'cedars',
+  'damson',
+  'elm',
+  'fig',
+  '42',
+  '4200',
+  '9876543210987',
+];
+
+test('the pages of any search have exactly the records with its words, each once', { timeout: 120_000 }, async () => {
+  const seed = Number(process.env.SEED ?? crypto.getRandomValues(new Uint32Array(1))[0]);
+  const random = randomFrom(seed);
+  const draw = (max: number) => Math.floor(random() * max);
+  const words = (count: number) => Array.from({ length: count }, () => WORDS[draw(draw(2) ? 4 : WORDS.length)] ?? '');
+  const company = await app.company();
+  /** The words of each record that can be found, by id. */
+  const known = new Map<string, { kind: string; words: Set<string>; names: Set<string>; at: string }>();
+  for (let nth = 0; nth < 12; nth++) {
+    const [reference = '', last_name = ''] = words(2);
+    const caseId = await openCase(company, reference, [{ last_name }]);
+    await addCalls(
+      company,
+      caseId,
+      Array.from({ length: 100 }, () => ({
+        notes: [...words(draw(3)), 'of', ...words(draw(2))].join(' '),
+        // Half of them in one month, the others within thirty years.
+        at: new Date(TODAY - random() * (draw(2) ? 31 : 11_000) * 86_400_000).toISOString(),
+      })),
+    );
+    for (const [kind, sql] of Object.entries({
+      interaction: 'SELECT id, notes AS text, happened_at AS at FROM interactions WHERE case_id = $1',
+      customer: `SELECT id, concat_ws(' ', title, first_names, last_name) AS text, created_at AS at FROM customers
+                  WHERE case_id = $1`,
+      case: 'SELECT id, reference AS text, created_at AS at FROM cases WHERE id = $1',
+    })) {
+      for (const { id, text, at } of await app.sql<{ id: string; text: string; at: Date }>(sql, [caseId])) {
+        const own = new Set(text.toLowerCase().split(' '));
+        known.set(id, {
+          ...{ kind, at: at.toISOString(), names: kind === 'interaction' ? new Set() : own },
+          words: new Set([...own, reference, last_name]),
+        });
+      }
+    }
+  }
+  await rebuilt(company);
+  for (let nth = 0; nth < 40; nth++) {
+    const typed = words(1 + draw(3));
+    const [kinds, limit] = [draw(3) ? undefined : 'interaction,customer', draw(2) ? 50 : 10 + draw(40)];
+    const whole = typed.join(' ');
+    const q = draw(4) || whole.endsWith(' al') || whole.length < 3 ? whole : whole.slice(0, -1);
+    const begins = (found: Set<string>, word: string) =>
+      found.has(word) || (word.length > 1 && [...found].some((one) => one.startsWith(word)));
+    const asked = q.split(' ');
+    const matches = (words: Set<string>, all = false) =>
+      asked.every((word, i) => (all || i === asked.length - 1 ? begins(words, word) : words.has(word)));
+    const expected = (all: boolean) =>
+      [...known].filter(([, record]) => (!kinds || kinds.includes(record.kind)) && matches(record.words, all));
+    const isWhole = expected(false).length > 0;
+    const records = expected(!isWhole);
+    const pages = await pagesOf(company, q, `&limit=${limit}${kinds ? `&kinds=${kinds}` : ''}`);
+    const message = `${q} ${kinds ?? ''} ${limit} (SEED=${seed})`;
+    const found = pages.flat();
+    assert.equal(new Set(ids(found)).size, found.length, `twice: ${message}`);
+    assert.deepEqual(ids(found).sort(), records.map(([id]) => id).sort(), message);
+    // Names come before all others.
+    const isNamed = (id: string) => matches(known.get(id)?.names ?? new Set());
+    const order = found.map(({ id }) => (isNamed(id) ? 0 : 1));
+    const hasNumber = asked.some((word) => word.length > 3 && /^\d/.test(word));
+    // Ends of phone numbers are found in any text.
+    if (isWhole && !hasNumber) assert.deepEqual(order, [...order].sort(), `names first: ${message}`);
+  }
+});
+
+test('a page that is full as a phase ends leads to the hits of the next phase', async () => {
+  const company = await app.company();
+  const cases = [await openCase(company, 'oak'), await openCase(company, 'oak')];
+  const calls = ['oak', 'oak', 'oak', 'oaktree', 'oaktree'].map((notes) => ({ notes, at: '2024-05-01T10:00:00Z' }));
+  for (const more of [[], fillers()]) {
+    await addCalls(company, company.caseId, more.length > 0 ? more : calls);
+    await rebuilt(company);
+    for (const limit of [1, 2, 3, 4, 7]) {
+      const found = (await pagesOf(company, 'oak', `&limit=${limit}`)).flat();
+      assert.equal(new Set(ids(found)).size, cases.length + calls.length, `limit ${limit}`);
+      assert.equal(found.length, cases.length + calls.length);
+    }
+  }
+});
+
+test('of equal hits the newest come first, on every page and in every period', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'trees');
+  const times = ['1987-05-01', '1999-12-31', '2000-01-01', '2012-03-01', '2023-12-31', '2024-01-01', '2024-01-15'];
+  const calls = [...times, '2024-01-16', '2024-02-29', '2026-01-01'].map((day) => ({
+    notes: 'rowan',
+    at: `${day}T23:59:59.999Z`,
+  }));
+  await addCalls(company, caseId, [...calls, ...fillers()]);
+  await rebuilt(company);
+  for (const limit of [1, 2, 4, 50]) {
+    const found = (await pagesOf(company, 'rowan', `&limit=${limit}`)).flat();
+    const expected = calls.map(({ at }) => at.replace('Z', '000Z')).reverse();
+    assert.deepEqual(
+      found.map(({ at }) => at),
+      expected,
+      `limit ${limit}`,
+    );
+  }
+});
+
+test('the service and the database have the same periods', async () => {
+  const days = [
+    '1999-12-31',
+    '2000-01-01',
+    '2007-12-31',
+    '2023-12-31',
+    '2024-01-01',
+    '2024-02-29',
+    '2026-11-15',
+    '2026-11-16',
+    '2099-12-31',
+    '2100-01-01',
+    '9999-12-31',
+  ];
+  const times = [
+    '0001-01-01T00:00:00.000Z',
+    ...days.flatMap((day) => [`${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`]),
+  ];
+  const rows = await app.sql<{ words: string }>(
+    `SELECT words_of_period(t.at, $2::tsvector)::text AS words FROM unnest($1::timestamptz[]) WITH ORDINALITY t (at, nth)
+      ORDER BY nth`,
+    [times, "'1:elm'"],
+  );
+  const periods = times.map((time) => periodOf(new Date(time)));
+  assert.deepEqual(
+    rows.map(({ words }) => words),
+    periods.map((period) => `'${period}.1:elm'`),
+  );
+  for (const period of periods) assert.equal(periodOf(startOf(period)), period);
+});
+
+test('records with the same time are each on one page', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'trees');
+  const calls = Array.from({ length: 30 }, () => ({ notes: 'hazel', at: '2024-05-01T10:00:00Z' }));
+  await addCalls(company, caseId, [...calls, ...fillers()]);
+  await rebuilt(company);
+  const pages = await pagesOf(company, 'hazel', '&limit=7');
+  assert.deepEqual(
+    pages.map(({ length }) => length),
+    [7, 7, 7, 7, 2],
+  );
+  assert.equal(new Set(ids(pages.flat())).size, 30);
+});
+
+test('words that are frequent and hardly ever meet end a page early, and the next pages look further back', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'trees');
+  const frequent = fillers().map(({ at }, i) => ({ notes: i % 2 ? 'willow' : 'poplar', at }));
+  const months = Array.from({ length: 40 }, (_, i) => new Date(Date.UTC(2026, 8 - i, 1)).toISOString());
+  await addCalls(company, caseId, [
+    ...[...frequent, { notes: 'willow and poplar', at: '2023-06-15T10:00:00Z' }],
+    ...months.flatMap((at) => [
+      { notes: 'willow', at },
+      { notes: 'poplar', at },
+    ]),
+  ]);
+  await rebuilt(company);
+  const pages = await pagesOf(company, 'willow poplar');
+  assert.equal(pages[0]?.length, 0, 'the first page looks back only so far');
+  assert.equal(pages.flat().length, 1);
+  assert.ok(pages.length < 12, `each page looks back twice as far as the one before it: ${pages.length}`);
+  // A word that is rare is looked for at once.
+  assert.equal((await pagesOf(company, 'willow xylophone')).length, 1);
+  // Nothing was found by whole words, so that all words may be beginnings: on the last pages only.
+  assert.deepEqual(titles((await pagesOf(company, 'will popl')).flat()), ['interaction letter']);
+});
+
+test('what is still to come counts from when it was written', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'trees');
+  await addInteraction(company, caseId, { notes: 'sycamore', when: '2031-05-01 10:00' });
+  await addInteraction(company, caseId, { notes: 'sycamore', when: '2020-05-01 10:00' });
+  await index();
+  const found = await search(company, 'sycamore');
+  assert.deepEqual(
+    found.map(({ at }) => at.slice(0, 4)),
+    ['2031', '2020'],
+  );
+});
+
+test('what is written between two pages disturbs none of them', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'trees');
+  const calls = Array.from({ length: 9 }, (_, i) => ({ notes: 'maple', at: `2024-05-0${i + 1}T10:00:00Z` }));
+  await addCalls(company, caseId, [...calls, ...fillers()]);
+  await rebuilt(company);
+  const first = await company.get('/search?q=maple&limit=5');
+  await addInteraction(company, caseId, { notes: 'maple', when: '2026-05-01 10:00' });
+  await index();
+  const second = await company.get(nextOf(first.headers.link) ?? '');
+  const days = [...first.body.hits, ...second.body.hits].map(({ at }: Hit) => at.slice(8, 10));
+  assert.deepEqual(days, ['09', '08', '07', '06', '05', '04', '03', '02', '01']);
+  assert.equal(nextOf(second.headers.link), undefined);
+});
+
+test('a cursor belongs to its search, its company and what its credential may read', async () => {
+  const [company, stranger] = [await app.company(), await app.company()];
+  const caseId = await openCase(company, 'trees');
+  await addInteraction(company, caseId, { notes: 'larch' });
+  await addInteraction(company, caseId, { notes: 'larch' });
+  await index();
+  const { headers } = await company.get('/search?q=larch&limit=1');
+  const cursor = new URLSearchParams(nextOf(headers.link)?.split('?')[1]).get('cursor') ?? '';
+  assert.match(cursor, /^[\w-]+$/);
+  const get = (caller: Caller, query: string) => caller.get(`/search?${query}`);
+  assert.equal((await get(company, `q=larch&limit=50&cursor=${cursor}`)).body.hits.length, 1);
+  await refused(get(company, `q=larches&cursor=${cursor}`), { cursor: 'unknown' });
+  await refused(get(company, `q=larch&kinds=interaction&cursor=${cursor}`), { cursor: 'unknown' });
+  await refused(get(await company.withScopes('interactions:read'), `q=larch&cursor=${cursor}`), { cursor: 'unknown' });
+  await refused(get(stranger, `q=larch&cursor=${cursor}`), { cursor: 'unknown' });
+  await refused(get(company, `q=larch&cursor=${'A'.repeat(80)}`), { cursor: 'unknown' });
+  await refused(get(company, 'q=larch&cursor=?'), { cursor: 'format' });
+});
