@@ -225,3 +225,24 @@ test('a connection that is open while migration 0042 replaces a function still f
     await migrate(connection, migrations);
     assert.match(await plan(), walk);
   }));
+
+test('each character is folded since migration 0045 as before, because no index is built anew', () =>
+  withDatabase(async (connection, client) => {
+    const migrations = await readMigrations();
+    const folded = async (): Promise<(string | null)[]> => {
+      const { rows } = await client.query(
+        `SELECT array_agg(fold_text(text) ORDER BY n) AS folded
+           FROM (SELECT n, 'A' || chr(n) || 'Z' AS text FROM generate_series(1, 65533) n WHERE n NOT BETWEEN 55296 AND 57343
+                 UNION ALL VALUES (0, NULL), (-1, ''), (-2, U&'I\\0307\\0323'), (-3, U&'\\+01F600'))`,
+      );
+      return rows[0].folded;
+    };
+    await migrate(
+      connection,
+      migrations.filter(({ version }) => version < 45),
+    );
+    const before = await folded();
+    await migrate(connection, migrations);
+    assert.equal(before.length, 63_489);
+    assert.deepEqual(await folded(), before);
+  }));
