@@ -8,6 +8,7 @@ import { bindings } from './keys.ts';
 import { go, to } from './place.ts';
 
 const DEBOUNCE_MS = 120;
+const MAX_PAGES = 5;
 const MAX_HITS = 12;
 export const MAX_QUERY_LENGTH = 200;
 
@@ -147,7 +148,12 @@ function useSearch(query: string) {
     if (!q) return;
     const timer = setTimeout(async () => {
       try {
-        const { data } = await service.search({ q, limit: MAX_HITS, signal: controller.signal });
+        const search = { q, limit: MAX_HITS, signal: controller.signal };
+        let { data, next } = await service.search(search);
+        // A page can be empty although others follow it.
+        for (let page = 1; data.hits.length === 0 && next && page < MAX_PAGES; page++) {
+          ({ data, next } = await service.search({ ...search, ...next }));
+        }
         setFound({ hits: data.hits, isComplete: data.complete, isBusy: false, hasFailed: false });
       } catch {
         if (!controller.signal.aborted) setFound({ hits: [], isComplete: true, isBusy: false, hasFailed: true });

@@ -2,17 +2,18 @@ import type { SearchHit } from '@case-records/client';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { Pager } from '../../components/pager.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { HIT_ICONS, hitAddress, MAX_QUERY_LENGTH } from '../../navigation/palette.tsx';
 import { go, place, to, withQuery } from '../../navigation/place.ts';
 import { useRowKeys } from '../../navigation/row-keys.ts';
-import { useLoaded } from '../../service/loading.ts';
+import { useEntries } from '../../service/loading.ts';
 import { may, type Scope } from '../../service/session.ts';
 import { fieldLabel } from '../../texts.ts';
 import { text } from './texts.ts';
 
-const MAX_HITS = 50;
+const PAGE_HITS = 50;
 
 /** What can be found, and the scopes of which a role needs one. */
 const KINDS: Readonly<Record<SearchHit['kind'], readonly Scope[]>> = {
@@ -30,9 +31,12 @@ export function SearchScreen() {
   const q = query.get('q')?.trim().slice(0, MAX_QUERY_LENGTH) ?? '';
   const kinds = (Object.keys(KINDS) as SearchHit['kind'][]).filter((kind) => may(...KINDS[kind]));
   const chosen = kinds.filter((kind) => query.get('kinds')?.split(',').includes(kind));
-  const found = useLoaded(q === '' ? undefined : `search?${chosen}&${q}`, async (signal, service) => {
+  const isComplete = useRef(true);
+  const found = useEntries<SearchHit>(q === '' ? undefined : `search?${chosen}&${q}`, async (page, signal, service) => {
     const narrowed = chosen.length > 0 ? { kinds: chosen.join() } : {};
-    return (await service.search({ q, ...narrowed, limit: MAX_HITS, signal })).data;
+    const answer = await service.search({ q, ...narrowed, limit: PAGE_HITS, ...page, signal });
+    isComplete.current = answer.data.complete;
+    return { ...answer, data: answer.data.hits };
   });
   useRowKeys();
   const input = useRef<HTMLInputElement>(null);
@@ -87,12 +91,12 @@ export function SearchScreen() {
         <EmptyState title={text.begin} />
       ) : (
         <section class="card" aria-label={text.results}>
-          <Loaded of={found} lines={8}>
-            {({ hits, complete }) => (
+          <Loaded of={{ ...found, data: found.entries }} lines={8}>
+            {(hits) => (
               <>
                 <p class="ledger-note" role="status">
-                  {text.count(hits.length)}
-                  {!complete && <span class="incomplete">{text.incomplete}</span>}
+                  {text.count(hits.length, found.hasMore)}
+                  {!isComplete.current && <span class="incomplete">{text.incomplete}</span>}
                 </p>
                 {hits.length > 0 ? (
                   <ol class="ledger-hits">
@@ -106,7 +110,7 @@ export function SearchScreen() {
                     {chosen.length > 0 && <Button href={withQuery({ kinds: undefined })}>{text.everyKind}</Button>}
                   </EmptyState>
                 )}
-                {hits.length === MAX_HITS && <p class="pager">{text.best}</p>}
+                {found.hasMore && <Pager of={found} />}
               </>
             )}
           </Loaded>

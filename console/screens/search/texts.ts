@@ -35,7 +35,7 @@ export const text = {
   noneHint: 'A record is found if it has all of the words. Try fewer words, or only their beginnings.',
   everyKind: 'Search in everything',
   results: 'Results',
-  count: (count: number) => (count === 1 ? '1 result' : `${count} results`),
-  best: 'These are the 50 best. Add a word to find others.',
+  count: (count: number, hasMore: boolean) =>
+    `${hasMore ? 'The first ' : ''}${count === 1 ? '1 result' : `${count} results`}`,
   incomplete: 'The index of your company is being built, so records may be missing. Search again in a few minutes.',
 };

@@ -86,13 +86,16 @@ test('an index that is being built is said, and so is a search that finds nothin
   await page.context().close();
 });
 
-test('no more than the 50 best are shown, and what to do about it', { skip }, async () => {
+test('fifty results are shown at first, and more when they are asked for', { skip }, async () => {
   const company = await app.company();
   await app.sql(FILL_INTERACTIONS, [company.companyId, company.caseId, 60]);
   await indexUntilFound(company, 'call', 50);
   const page = await openConsole(company, '/search?q=call');
-  await page.getByText('50 results').waitFor();
-  await page.getByText('These are the 50 best. Add a word to find others.').waitFor();
+  await page.getByText('The first 50 results').waitFor();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await page.getByText('60 results', { exact: true }).waitFor();
+  await eventually(async () => assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0));
+  assert.equal(await page.getByRole('main').getByRole('listitem').count(), 60);
   await page.context().close();
 });
 
