@@ -11,9 +11,15 @@ import { ratioByRound, summarise, toSpread } from '../report/summary.ts';
 import { formatNumber, formatTable } from '../report/table.ts';
 import { startLoadGenerator, startService } from '../servers.ts';
 
-/** Measures what the indexes of the lists of a company cost the writes: in two databases, of which one lacks them. */
+/**
+ * Measures what the lists of a company and the external ids cost the writes: in two databases, of which one is as it was
+ * before them. Processes of the same code differ by up to 10 %, so everything is repeated with new ones.
+ */
 
-const INDEXES = `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indexrelid::regclass::text LIKE '%\\_of\\_company%'`;
+const INDEXES = `SELECT indexrelid::regclass::text AS name FROM pg_index
+  WHERE indexrelid::regclass::text LIKE '%\\_of\\_company%' OR indexrelid::regclass::text LIKE '%external\\_id%'`;
+/** Migration 0046 removed it. */
+const REMOVED_KEY = 'ALTER TABLE people ADD FOREIGN KEY (company_id, case_id) REFERENCES cases (company_id, id)';
 
 const {
   companies,
@@ -22,48 +28,55 @@ const {
   rounds,
   seconds,
   warmUp,
+  starts,
   operations: selected,
 } = parseOptions(process.argv.slice(2));
 const operations = OPERATIONS.filter(({ id, kind }) => kind === 'write' && selected.includes(id));
-const progress = new Progress(operations.length * 2 * (rounds + 1));
-const before = loadavg();
+const progress = new Progress(starts * operations.length * 2 * (rounds + 1));
+const loadBefore = loadavg();
 progress.say(`Seeding a database with ${datasetSize.cases} cases …`);
 const environment = await openEnvironment({ companies, size: datasetSize });
 try {
   const { client, connection, dataDir, databasePid } = environment;
-  await client.query(`CREATE DATABASE without TEMPLATE ${connection.database}`);
-  const other = new pg.Client({ ...connection, database: 'without' });
+  await client.query(`CREATE DATABASE before TEMPLATE ${connection.database}`);
+  const other = new pg.Client({ ...connection, database: 'before' });
   await other.connect();
   environment.use({ stop: () => other.end() });
   for (const { name } of (await other.query<{ name: string }>(INDEXES)).rows) await other.query(`DROP INDEX ${name}`);
+  await other.query(REMOVED_KEY);
   await client.query('CHECKPOINT');
   const load = environment.use(await startLoadGenerator(await readDataset(client, environment.companies)));
-  const start = async (database: string) =>
-    environment.use(await startService({ ...connection, database }, { dataDir }));
-  const targets = {
-    with: { ...(await start(connection.database)), client, load },
-    without: { ...(await start('without')), client: other, load },
-  };
+  const results = new Map(operations.map((operation) => [operation, [] as Record<'now' | 'before', Round>[]]));
+  for (let start = 1; start <= starts; start++) {
+    const now = environment.use(await startService(connection, { dataDir }));
+    const before = environment.use(await startService({ ...connection, database: 'before' }, { dataDir }));
+    const targets = { now: { ...now, client, load }, before: { ...before, client: other, load } };
+    for (const [operation, measured] of results) {
+      const onRound = (_operation: unknown, server: string, round: number) =>
+        progress.step(operation.name, `${server} ${round} of start ${start}`);
+      const options = { databasePid, connections, seconds, warmUp, rounds, onRound };
+      measured.push(...(await measure(options, operation, targets)));
+    }
+    await now.stop();
+    await before.stop();
+  }
   const rows: string[][] = [];
-  for (const operation of operations) {
-    const onRound = (_operation: unknown, server: string, round: number) =>
-      progress.step(operation.name, `${server} ${round}`);
-    const measured = await measure({ databasePid, connections, seconds, warmUp, rounds, onRound }, operation, targets);
-    const [withIndexes, without] = [measured.map((round) => round.with), measured.map((round) => round.without)];
-    const ratio = ratioByRound(withIndexes, without, 'requestsPerSecond');
-    // Per round, so that a slowdown of the machine affects both sides. More than 1: the indexes cost nothing.
-    const cpu = toSpread(measured.map((round) => cpuOf(round.without) / cpuOf(round.with)));
+  for (const [operation, measured] of results) {
+    const [now, before] = [measured.map((round) => round.now), measured.map((round) => round.before)];
+    const ratio = ratioByRound(now, before, 'requestsPerSecond');
+    // Per round, so that a slowdown of the machine affects both sides. More than 1: it is cheaper now.
+    const cpu = toSpread(measured.map((round) => cpuOf(round.before) / cpuOf(round.now)));
     rows.push([
       operation.name,
       `${ratio.median.toFixed(3)} (${ratio.min.toFixed(2)}..${ratio.max.toFixed(2)})`,
       `${cpu.median.toFixed(3)} (${cpu.min.toFixed(2)}..${cpu.max.toFixed(2)})`,
-      formatNumber(summarise(withIndexes).requestsPerSecond, 0),
-      formatNumber(summarise(without).requestsPerSecond, 0),
+      formatNumber(summarise(now).requestsPerSecond, 0),
+      formatNumber(summarise(before).requestsPerSecond, 0),
     ]);
   }
   progress.end();
-  console.log(formatTable(['Operation', 'with / without (min..max)', 'CPU ratio', 'req/s', 'without'], rows));
-  console.log(`\nLoad average before ${formatLoad(before)}, after ${formatLoad(loadavg())}.`);
+  console.log(formatTable(['Operation', 'now / before (min..max)', 'CPU ratio', 'req/s', 'before'], rows));
+  console.log(`\nLoad average before ${formatLoad(loadBefore)}, after ${formatLoad(loadavg())}.`);
 } finally {
   await environment.close();
 }
