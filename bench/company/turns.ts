@@ -32,7 +32,7 @@ type Options = {
   /** What one request is, for the table. */
   title: string;
   requests: Readonly<Record<string, CompanyRequest>>;
-  /** Prepares a database that has its records. */
+  /** Does for a database what is still to be done for its records. */
   prepare?: (connection: ServerConnection) => Promise<void>;
 };
 
@@ -70,8 +70,6 @@ export async function compareSizes(options: Options): Promise<void> {
         await seeding.connect();
         await seedLargeCompany(seeding, companies, sizeAt(size), (step) => progress.say(`${database}: ${step} …`));
         await seeding.end();
-        progress.say(`${database}: preparing …`);
-        await prepare?.({ ...connection, database });
       }
     },
   });
@@ -82,6 +80,8 @@ export async function compareSizes(options: Options): Promise<void> {
     const targetOf = async (database: string): Promise<Target> => {
       const own = { ...connection, database };
       await migrate(own, await readMigrations());
+      if (prepare) progress.say(`${database}: preparing …`);
+      await prepare?.(own);
       const server = environment.use(await startService(own, { dataDir }));
       return { server, databasePid, asked: await askedOf(own, company, Object.values(requests)) };
     };
