@@ -275,3 +275,31 @@ test('a cursor belongs to its search, its company and what its credential may re
   await refused(get(company, `q=larch&cursor=${'A'.repeat(80)}`), { cursor: 'unknown' });
   await refused(get(company, 'q=larch&cursor=?'), { cursor: 'format' });
 });
+
+test('the last word may go on: records that nearly all have what it begins are on the first page', async () => {
+  const company = await app.company();
+  const both = fillers().map(({ at }) => ({ notes: 'willow and poplar', at }));
+  await addCalls(company, company.caseId, [...both, { notes: 'elm', at: '2015-01-01T10:00:00Z' }]);
+  await rebuilt(company);
+  for (const q of ['willow poplar', 'willow popl']) {
+    const { body } = await company.get(`/search?q=${encodeURIComponent(q)}`);
+    assert.equal(body.hits.length, 20, q);
+  }
+});
+
+test('a name that is still typed is as frequent as all that it begins, so a page looks back only so far', async () => {
+  const company = await app.company();
+  const names = fillers().map(({ at }, i) => ({ name: i % 2 ? 'willow' : 'poplar', at }));
+  const all = [...names, { name: 'willow poplar', at: '2015-01-01T10:00:00Z' }];
+  await app.sql(
+    `INSERT INTO cases (company_id, id, reference, created_at, updated_at)
+     SELECT $1, gen_random_uuid(), c.name, c.at, now() FROM unnest($2::text[], $3::timestamptz[]) AS c (name, at)`,
+    [company.companyId, all.map(({ name }) => name), all.map(({ at }) => at)],
+  );
+  await rebuilt(company);
+  for (const q of ['willow poplar', 'willow popl']) {
+    const pages = await pagesOf(company, q, '&kinds=case');
+    assert.equal(pages[0]?.length, 0, q);
+    assert.equal(pages.flat().length, 1, q);
+  }
+});

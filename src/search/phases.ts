@@ -16,7 +16,7 @@ export type Phase = {
 /** The phase in which every word may be the beginning of another. It is for searches that have found nothing else. */
 export const LAST_PHASE = 4;
 /** These phases find names and numbers that records are known by. */
-export const isOfNames = (phase: number): boolean => phase < 2;
+const isOfNames = (phase: number): boolean => phase < 2;
 
 type Search = { terms: readonly Term[]; kinds: readonly Kind[]; readsCases: boolean };
 

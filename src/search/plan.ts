@@ -1,6 +1,6 @@
 import type { Kind } from './documents.sql.ts';
 import { periodsBetween, startOf } from './periods.ts';
-import { isOfNames, LAST_PHASE, type Phase } from './phases.ts';
+import { LAST_PHASE, type Phase } from './phases.ts';
 import { SIGNS } from './query.ts';
 import { COMPANY_PLACEHOLDER, NEWEST_RECORDS } from './statements.sql.ts';
 
@@ -33,7 +33,7 @@ export type Newest = {
   records: number;
   newest_at: string;
   oldest_at: string;
-  /** How often each condition matches in a sample, and the time that the sample spans. */
+  /** How often each of `sampledConditions` matches in a sample, and the time that the sample spans. */
   frequencies: number[];
   sampled_seconds: number;
   /** The first hits of each phase, one more than a page has. */
@@ -84,7 +84,7 @@ function stepsOf(
   phase: number,
   all: readonly string[],
 ): Pick<Plan, 'steps' | 'next'> {
-  const frequencies = frequenciesOf(phases, newest, phase);
+  const frequencies = frequenciesOf(phases, newest, phases[phase] as Phase);
   const queries = queriesOf(phases, phase, frequencies);
   const until = Date.parse(newest.newest_at) - reachMs(frequencies, newest) * 2 ** Math.min(from.stops, MAX_DOUBLINGS);
   const steps: Step[] = [];
@@ -121,10 +121,10 @@ const inPeriods = (query: string, periods: readonly string[], { company_number }
 export const numbered = (query: string, { company_number }: Newest): string =>
   query.replaceAll(COMPANY_PLACEHOLDER, String(company_number));
 
-/** How far a page looks back in a phase. A single condition needs no limit: what it matches are hits. */
+/** How far a page looks back in a phase: without limit if its rarest condition is not in the sample. */
 function reachMs(frequencies: readonly number[], { sampled_seconds }: Newest): number {
-  if (frequencies.length === 0 || frequencies.includes(0)) return Number.POSITIVE_INFINITY;
-  return (sampled_seconds * 1000 * MAX_OCCURRENCES) / Math.min(...frequencies);
+  const lowest = Math.min(...frequencies);
+  return lowest === 0 ? Number.POSITIVE_INFINITY : (sampled_seconds * 1000 * MAX_OCCURRENCES) / lowest;
 }
 
 /** The index is asked for the two rarest conditions, or for one that is rare enough. The others, and whether a hit is one of an earlier phase, are read from the hits. */
@@ -149,13 +149,13 @@ function queriesOf(phases: readonly Phase[], phase: number, frequencies: readonl
   };
 }
 
-/** The conditions of names, and of all that is found. Single ones need no sample. */
-export const sampledConditions = (phases: readonly Phase[]): string[] =>
-  conditionsOf(phases, LAST_PHASE).length > 1 ? [...conditionsOf(phases, 0), ...conditionsOf(phases, LAST_PHASE)] : [];
+/** The conditions whose frequency decides how far a page looks back. A single one needs no sample: what it matches are hits. */
+export const sampledConditions = (phases: readonly Phase[]): string[] => [
+  ...new Set(phases.flatMap(({ conditions }) => (conditions.length > 1 ? conditions : []))),
+];
 
-function frequenciesOf(phases: readonly Phase[], { frequencies }: Newest, phase: number): number[] {
-  const names = conditionsOf(phases, 0).length;
-  return isOfNames(phase) ? frequencies.slice(0, names) : frequencies.slice(names);
+/** How often the sample has each condition of a phase; 0 for one that is not sampled. */
+function frequenciesOf(phases: readonly Phase[], { frequencies }: Newest, { conditions }: Phase): number[] {
+  const sampled = sampledConditions(phases);
+  return conditions.map((condition) => frequencies[sampled.indexOf(condition)] ?? 0);
 }
-
-const conditionsOf = (phases: readonly Phase[], phase: number) => phases[phase]?.conditions ?? [];

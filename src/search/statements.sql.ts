@@ -21,7 +21,7 @@ export const lookThroughNewest = read('search.look_through_newest', {
     kinds: 'text[]',
     /** The query of each phase. A hit belongs to the first one that it matches. */
     phases: 'text[]',
-    /** The queries of each condition among names, and anywhere: how many of a sample have each? */
+    /** Queries: how many records of a sample match each of them? */
     conditions: 'text[]',
     limit: 'int',
   },
