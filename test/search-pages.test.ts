@@ -303,3 +303,21 @@ test('a name that is still typed is as frequent as all that it begins, so a page
     assert.equal(pages.flat().length, 1, q);
   }
 });
+
+test('of two words that no recent record has, the index is asked for both, in whichever order they are typed', async () => {
+  const company = await app.company();
+  await addCalls(company, company.caseId, [{ notes: 'lockdown', at: '2020-05-01T10:00:00Z' }, ...fillers()]);
+  await rebuilt(company);
+  for (const q of ['lockdown xylophone', 'xylophone lockdown']) {
+    const statements = new Set<string>();
+    const { onStatement } = app.db;
+    app.db.onStatement = (name) => void statements.add(name);
+    assert.deepEqual(await search(company, q), []);
+    app.db.onStatement = onStatement;
+    assert.deepEqual(
+      [...statements].filter((name) => name.startsWith('search.find_')),
+      ['search.find_in_index_by_2'],
+      q,
+    );
+  }
+});

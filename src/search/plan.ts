@@ -133,9 +133,11 @@ function queriesOf(phases: readonly Phase[], phase: number, frequencies: readonl
   const rarest = conditions
     .map((condition, i) => ({ condition, frequency: frequencies[i] ?? 0 }))
     .sort((a, b) => a.frequency - b.frequency);
+  const [first, second] = rarest;
   // The index reads all that begins with a word before it looks for where conditions meet.
-  const isDear = phase === LAST_PHASE || rarest[1]?.condition.includes(`${COMPANY_PLACEHOLDER}${SIGNS.phone}`);
-  const isRareEnough = rarest[0]?.frequency === 0 && isDear;
+  const isDear = phase === LAST_PHASE || second?.condition.includes(`${COMPANY_PLACEHOLDER}${SIGNS.phone}`);
+  // Two words of which the sample has none may both be frequent in older records: which is rarer is not known.
+  const isRareEnough = first?.frequency === 0 && second?.frequency !== 0 && isDear;
   const indexed = isRareEnough ? 1 : 2;
   const earlier =
     phase === LAST_PHASE ? [] : phases.slice(0, phase).flatMap(({ query }) => (query === '' ? [] : [query]));
