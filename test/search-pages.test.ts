@@ -321,3 +321,114 @@ test('of two words that no recent record has, the index is asked for both, in wh
     );
   }
 });
+
+test('few hits are in the order of their phases, and words are beginnings only if nothing has them as typed', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'oak elm');
+  await addCalls(company, company.caseId, [
+    { notes: 'oaktree elmtree', at: '2024-09-01T10:00:00Z' },
+    { notes: 'oak elmtree', at: '2024-08-01T10:00:00Z' },
+    { notes: 'oak elm', at: '2024-05-01T10:00:00Z' },
+  ]);
+  for (const newer of [[], fillers()]) {
+    await addCalls(company, company.caseId, newer);
+    await rebuilt(company);
+    const found = async (q: string) => (await search(company, q)).map((hit) => `${hit.kind} ${hit.at.slice(0, 7)}`);
+    assert.deepEqual(await found('oak elm'), ['case 2026-06', 'interaction 2024-05', 'interaction 2024-08']);
+    assert.deepEqual(await found('oakt elm'), ['interaction 2024-09']);
+    assert.deepEqual(await found('oa elmt'), ['interaction 2024-09', 'interaction 2024-08']);
+  }
+  assert.equal((await search(company, 'oak', `&kinds=case`))[0]?.id, caseId);
+});
+
+test('a page with hits of two phases has no more than its limit', async () => {
+  const company = await app.company();
+  for (let nth = 0; nth < 3; nth++) await openCase(company, 'oak');
+  const call = { notes: 'oak', at: '2024-05-01T10:00:00Z' };
+  await addCalls(company, company.caseId, [call, call, call, call, ...fillers()]);
+  await rebuilt(company);
+  // The second page begins with the last name.
+  const pages = await pagesOf(company, 'oak', '&limit=2');
+  assert.deepEqual(
+    pages.map((hits) => hits.map(({ kind }) => kind)),
+    [['case', 'case'], ['case', 'interaction'], ['interaction', 'interaction'], ['interaction']],
+  );
+});
+
+test('on pages that end early, words are beginnings only if no page had a hit', async () => {
+  const hit = 'willow and poplar';
+  const beginnings = 'willows and poplars';
+  for (const [early, late] of [
+    [hit, beginnings],
+    [beginnings, hit],
+  ] as const) {
+    const company = await app.company();
+    const frequent = fillers().map(({ at }, i) => ({ notes: i % 2 ? 'willow' : 'poplar', at }));
+    await addCalls(company, company.caseId, [
+      ...frequent,
+      { notes: early, at: '2026-11-01T05:00:00Z' },
+      { notes: late, at: '2023-06-15T10:00:00Z' },
+    ]);
+    await rebuilt(company);
+    const pages = await pagesOf(company, 'willow poplar');
+    assert.ok(pages.length > 2, 'pages end early');
+    assert.deepEqual(
+      pages.flat().map(({ fragment }) => fragment.pieces.map(({ text }) => text).join('')),
+      [hit],
+    );
+  }
+});
+
+test('numbers and ends of phone numbers are found in every period', async () => {
+  const company = await app.company();
+  const times = ['1987-05-01', '2012-03-01', '2024-01-15', '2026-01-01'].map((day) => `${day}T10:00:00Z`);
+  const notes = 'rang from 07700 908765 about 5550001112223 and 4217';
+  await addCalls(company, company.caseId, [...times.map((at) => ({ notes, at })), ...fillers()]);
+  await rebuilt(company);
+  for (const q of ['908765', '8765', '+44 7700 908765', '07700 9087', '5550001112223', '55500011', '555000', '4217']) {
+    assert.equal((await search(company, q)).length, times.length, q);
+  }
+});
+
+test('what a credential may not read takes no place on a page, and leads to no further one', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'Marigold', [{ last_name: 'Marigold' }]);
+  const calls = Array.from({ length: 3 }, (_, i) => ({ notes: `call ${i}`, at: '2024-05-01T10:00:00Z' }));
+  await addCalls(company, caseId, [...calls, { notes: 'marigold', at: '2024-05-01T10:00:00Z' }]);
+  for (const newer of [[], fillers()]) {
+    await addCalls(company, company.caseId, newer);
+    await rebuilt(company);
+    const pages = await pagesOf(await company.withScopes('interactions:read'), 'marigold', '&limit=1');
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [1],
+    );
+  }
+});
+
+test('a page that ends early looks back twice as far as the one before it', async () => {
+  const company = await app.company();
+  // In December of each of these years, 300 records within 25 days: by them, a page looks back 333 days.
+  const calls = Array.from({ length: 10 }, (_, year) =>
+    Array.from({ length: 300 }, (_, i) => ({
+      notes: i % 2 ? 'willow' : 'poplar',
+      at: new Date(Date.UTC(2023 - year, 11, 31) - i * 7_200_000).toISOString(),
+    })),
+  );
+  await addCalls(company, company.caseId, calls.flat());
+  await rebuilt(company);
+  // Whole words and all beginnings: 1 + 2 + 4 years, then the others; twice.
+  const { length } = await pagesOf(company, 'willow poplar');
+  assert.ok(length < 8, `${length} pages`);
+});
+
+test('a page looks back as far as the rarest of its words allows', async () => {
+  const company = await app.company();
+  // By the sample, a page looks back 12,000 seconds for the frequent word and seven days for the rare one.
+  const calls = fillers().map(({ at }, i) => ({ notes: i % 100 === 50 ? 'alder' : 'willow', at }));
+  const both = ['2026-10-25', '2015-01-01'].map((day) => ({ notes: 'alder and willow', at: `${day}T10:00:00Z` }));
+  await addCalls(company, company.caseId, [...calls, ...both]);
+  await rebuilt(company);
+  const [first, ...others] = await pagesOf(company, 'alder willow');
+  assert.deepEqual([first?.length, others.flat().length], [1, 1]);
+});
