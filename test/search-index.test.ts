@@ -205,6 +205,21 @@ test('what happens while a large case is indexed anew is found first, and a stop
   assert.equal(await countDocuments(caseId, 'snapdragon'), 503);
 });
 
+test('a case that changes when a part of it is indexed anew is begun again in a step of its own', async () => {
+  const company = await app.company();
+  const cases = [await openCase(company, 'Peony'), await openCase(company, 'Peony')];
+  for (const caseId of cases) await addCalls(company, caseId, 'a call', 40);
+  await index();
+  for (const caseId of cases) await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Quince' }));
+  await index({ maxStepRecords: 60, ...stoppedAfter(3) });
+  const reached = await Promise.all(cases.map((caseId) => countDocuments(caseId, 'quince')));
+  const half = cases[reached.findIndex((count) => count > 1 && count < 41)] ?? '';
+  assert.ok(half, String(reached));
+  await ok(company.patch(`/manage/cases/${half}`, { reference: 'Rowan' }));
+  await index({ maxStepRecords: 60 });
+  assert.equal(await countDocuments(half, 'rowan'), 41);
+});
+
 test('a company that cannot be indexed holds up no other, is logged and counted, and is tried again later', async () => {
   const [failing, other] = [await app.company(), await app.company()];
   await index();

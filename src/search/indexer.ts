@@ -154,7 +154,11 @@ const indexCases =
       built_to = cases.at(-1) ?? null;
     }
     const keys: Key[] = [];
-    for (let case_id = cases[0]; case_id !== undefined && keys.length < maxRecords; case_id = cases[0]) {
+    // A half-done case that has changed since waits twice, and a step cannot store a record twice.
+    const begun = new Set<string>();
+    for (let [case_id] = cases; case_id !== undefined && keys.length < maxRecords; [case_id] = cases) {
+      if (begun.has(case_id)) break;
+      begun.add(case_id);
       const after = { after_kind: done_kind ?? '', after_id: done_id ?? sql.NOTHING_BUILT_ID };
       const limit = maxRecords - keys.length;
       const page = await tx.queryRows<Key>(listCaseDocuments({ company_id, case_id, ...after, limit }));
