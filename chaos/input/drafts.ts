@@ -85,9 +85,9 @@ function target({ template, query }: Operation): fc.Arbitrary<string> {
 }
 
 function search(query: Operation['query']): fc.Arbitrary<string> {
-  const named = query.map(({ name, schema }) =>
+  const named = query.map(({ name, schema, example }) =>
     fc
-      .oneof(weighted(3, valid(schema)), weighted(1, hostile(schema)))
+      .oneof(weighted(3, valid(schema)), weighted(1, hostile(schema)), ...withExample(example))
       .map((value) => `${name}=${encodeURIComponent(plain(value))}`),
   );
   const strange = fc.oneof(
@@ -97,9 +97,25 @@ function search(query: Operation['query']): fc.Arbitrary<string> {
     ...query.map(({ name }) => fc.constantFrom(`${name}=%ff`, `${name}=%`, `${name}`, `${name}=1&${name}=2`)),
   );
   const every = fc.oneof(...named, weighted(Math.max(1, named.length), strange));
-  const several = fc.array(every, { minLength: 1, maxLength: 3 }).map((parts) => `?${parts.join('&')}`);
+  const some = fc.array(every, { minLength: 1, maxLength: 3 });
+  // Without these a request is refused before its values are looked at.
+  const required = named.filter((_, i) => query[i]?.required);
+  const all = required.length > 0 ? fc.tuple(fc.tuple(...required), fc.oneof(fc.constant([]), some)) : fc.tuple(some);
+  const several = all.map((parts) => `?${parts.flat().join('&')}`);
   return fc.oneof(weighted(query.length > 0 ? 2 : 12, fc.constant('')), weighted(3, several));
 }
+
+/** The example alone and within other texts, so that searches have hits. */
+const withExample = (example: string | undefined) =>
+  example === undefined
+    ? []
+    : [
+        weighted(2, fc.constant(example)),
+        weighted(
+          2,
+          fc.tuple(text, text).map((around) => around.join(` ${example} `)),
+        ),
+      ];
 
 const plain = (node: JsonNode): string =>
   typeof node === 'string' ? node : node instanceof RawJson ? node.text : String(node);

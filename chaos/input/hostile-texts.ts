@@ -6,6 +6,8 @@ export const HOSTILE_TEXTS: readonly string[] = [
   // SQL, templates, format strings and HTML.
   ...["'; DROP TABLE interactions; --", '" OR 1=1 --', '$1', "\\'", '%', '_', '\\', '%s%n%d', '{{7*7}}', '$' + '{7*7}'],
   ...['{{text}}', '<%= 7 %>', '#{7}', '<script>alert(1)</script>', '<!--', ']]>', '&lt;', '&#0;', '`id`', '$(id)'],
+  // Operators of searches.
+  ...["smith' | 'x", "will':* & !'x", "''smith", 'smith\\', '(will | !smith) <-> x:*', '@', '1!smith'],
   // Injected lines of emails, calendars, logs and HTTP.
   ...['x\r\nBcc: spy@evil.example', '\r\n\r\n<b>', '\n.\nRSET', 'x\nATTENDEE:mailto:spy@evil.example', 'END:VEVENT'],
   ...['x\r\n\r\nHTTP/1.1 200 OK', '{"level":60}\n{"level":60}', 'x, spy@evil.example', '"x" <spy@evil.example>'],

@@ -1,24 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import pino from 'pino';
 import { SecretBox } from '../../src/kernel/secret-box.ts';
+import { indexChanges } from '../../src/search/indexer.ts';
 import { startApp, type TestApp } from '../../test/harness/app.ts';
 
 /** `unexpected`: lines that are not request lines with the expected fields, such as logged failures. */
 export type LogCheck = { lines: number; unexpected: string[] };
 
+/** `index`: brings the index of searches up to date, as a worker does. A failure is a line of the log. */
+export type InputApp = TestApp & { index(): Promise<void> };
+
 /** Starts a test application and checks each line of its log. */
-export async function startInputApp(): Promise<{ app: TestApp; log: LogCheck }> {
+export async function startInputApp(): Promise<{ app: InputApp; log: LogCheck }> {
   const log: LogCheck = { lines: 0, unexpected: [] };
   const write = (text: string) => {
     log.lines++;
     if (!isRequestLine(text)) log.unexpected.push(text);
   };
   const secrets = new SecretBox([randomBytes(32)]);
-  const app = await startApp({ logger: pino({ base: null }, { write }), secrets, allowPrivateAddresses: true });
+  const logger = pino({ base: null }, { write });
+  const app = await startApp({ logger, secrets, allowPrivateAddresses: true });
+  const index = () => indexChanges({ db: app.db, clock: app.clock.read, logger });
   // Discards the lines of the start.
   log.lines = 0;
   log.unexpected = [];
-  return { app, log };
+  return { app: { ...app, index }, log };
 }
 
 const REQUEST_FIELDS = ['level', 'time', 'method', 'route', 'reqId', 'status', 'ms', 'company'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { TestApp } from '../../test/harness/app.ts';
 import { drafts } from './drafts.ts';
+import type { InputApp } from './input-app.ts';
 import { type Operation, operations } from './operations.ts';
 import { InputCounts, Session } from './session.ts';
 
@@ -21,7 +21,7 @@ export type InputResult = { counts: InputCounts; faults: Fault[]; seconds: numbe
 
 const SERIES_LENGTH = 250;
 
-export async function sendInput(app: TestApp, options: InputOptions): Promise<InputResult> {
+export async function sendInput(app: InputApp, options: InputOptions): Promise<InputResult> {
   const { requests, seed, only = '', sessions = 6, onProgress } = options;
   const counts = new InputCounts();
   const faults: Fault[] = [];
@@ -47,6 +47,8 @@ export async function sendInput(app: TestApp, options: InputOptions): Promise<In
     session.close();
   };
   await Promise.all(Array.from({ length: sessions }, work));
+  // Texts that were accepted become words of the index, too.
+  await app.index();
   return { counts, faults, seconds: (performance.now() - startedAt) / 1000 };
 }
 

@@ -3,7 +3,7 @@ import type { Schema } from './values.ts';
 
 /** The operations of the OpenAPI document. */
 
-export type Parameter = { name: string; in: string; schema: Schema };
+export type Parameter = { name: string; in: string; required?: boolean; schema: Schema; example?: string };
 
 export type Operation = {
   name: string;
@@ -26,8 +26,11 @@ type DescribedOperation = {
   security?: Record<string, string[]>[];
 };
 
-const weightOf = ({ requestBody, 'x-specified': isSpecified }: DescribedOperation): number =>
-  requestBody ? (isSpecified ? 8 : 3) : 1;
+const weightOf = ({ requestBody, parameters = [], 'x-specified': isSpecified }: DescribedOperation): number => {
+  // Its words become a query in another language.
+  if (parameters.some(({ name }) => name === 'q')) return 12;
+  return requestBody ? (isSpecified ? 8 : 3) : 1;
+};
 
 export const operations: Operation[] = Object.entries(
   document.paths as unknown as Record<string, Record<string, DescribedOperation>>,

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import type { TestApp, TestCompany } from '../../test/harness/app.ts';
+import { NEWEST_RECORDS } from '../../src/search/statements.sql.ts';
+import type { TestCompany } from '../../test/harness/app.ts';
 import { type Answer, caller } from '../../test/harness/http.ts';
 import { fill, type Ids, identifiersOf, MAKERS, WORDS } from '../../test/harness/identifiers.ts';
 import { assertDescribed } from '../../test/harness/openapi.ts';
 import { SESSION_COOKIE, signIn } from '../../test/harness/people.ts';
 import type { Draft } from './drafts.ts';
+import type { InputApp } from './input-app.ts';
 import { expectedFields, type Kind, parseBody, type ShownRecord, shownFields } from './model.ts';
 import type { Operation } from './operations.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -12,7 +14,7 @@ import { type EncodedRequest, encodeRequest, type Sender } from './request-bytes
 
 /** A company with its own connection. Only this session changes its records, so it must read back what it wrote. */
 export class Session {
-  readonly #app: TestApp;
+  readonly #app: InputApp;
   readonly #connection: RawConnection;
   readonly #counts: InputCounts;
   #company: TestCompany | undefined;
@@ -23,7 +25,7 @@ export class Session {
   #records = new Map<string, { kind: Kind; shown: ShownRecord }>();
   #requestsSinceRenewal = 0;
 
-  constructor(app: TestApp, counts: InputCounts) {
+  constructor(app: InputApp, counts: InputCounts) {
     this.#app = app;
     this.#counts = counts;
     this.#connection = new RawConnection(app.baseUrl);
@@ -47,7 +49,20 @@ export class Session {
     this.#ids = await identifiersOf(this.#company);
     this.#records = new Map();
     for (const kind of Object.keys(PATHS) as Kind[]) await this.#remember(kind);
+    await this.#makeSearchable();
     this.#requestsSinceRenewal = 0;
+  }
+
+  /** A search answers without a look at its words if the company has no index, and asks the index for older records only. */
+  async #makeSearchable(): Promise<void> {
+    await this.#app.index();
+    await this.#app.sql(
+      `INSERT INTO search_documents (company_id, case_id, kind, id, at, words)
+       SELECT $1, gen_random_uuid(), 'interaction', gen_random_uuid(), now(), '' FROM generate_series(1, $2)`,
+      [this.#currentCompany.companyId, NEWEST_RECORDS - NEWEST_SEARCHED],
+    );
+    const { body } = await this.#currentCompany.get('/search?q=smith+will');
+    assert.ok(body.hits.length > 0, 'searches have hits');
   }
 
   async sendDraft(operation: Operation, draft: Draft): Promise<void> {
@@ -214,6 +229,8 @@ export class Session {
 }
 
 const MAX_REQUESTS_PER_COMPANY = 1_500;
+/** So many records with words are among those that a search looks through one by one. */
+const NEWEST_SEARCHED = 10;
 
 /** The paths whose requests create or change a record. */
 const KIND_BY_PATH: [RegExp, Kind][] = [
