@@ -156,8 +156,7 @@ test('results that wait for a locked endpoint delay no others, and no accepted d
   const answered = Promise.withResolvers<void>();
   receiver.onEvent = ({ path }) => (path === '/hooks/held' ? { until: answered.promise } : undefined);
   const db = new Database({ connection: app.connection, poolSize: 4 });
-  const times = { headersMs: 10_000, totalMs: 10_000 };
-  const worker = webhookWorker({ ...app, db }, { outbound: { allowPrivateAddresses: true, timeouts: times } });
+  const worker = webhookWorker({ ...app, db });
   await worker.start();
   t.after(async () => {
     await worker.stop(10);

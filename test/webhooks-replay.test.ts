@@ -214,10 +214,7 @@ test('what is queued at the very moment in which the one before it ends has its 
   const id = await call(company, '1');
   const { promise, resolve } = Promise.withResolvers<void>();
   receiver.onEvent = ({ event }) => (event.after.notes === '1' ? { until: promise } : undefined);
-  const patient = webhookWorker(app, {
-    outbound: { allowPrivateAddresses: true, timeouts: { headersMs: 10_000, totalMs: 10_000 } },
-  });
-  const working = patient.runOnce();
+  const working = worker.runOnce();
   await until(() => receiver.received.length >= 1);
   await change(company, id, '2');
 

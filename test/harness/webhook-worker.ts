@@ -24,12 +24,17 @@ type Options = {
   log?: DestinationStream;
 };
 
+/** Longer than a loaded machine needs for an answer, so that no attempt fails that the receiver answers. */
+const PATIENT_MS = 60_000;
+/** For a receiver that hangs, which a worker would otherwise wait for as long as for one on a loaded machine. */
+export const IMPATIENT = { allowPrivateAddresses: true, timeouts: { headersMs: 300, totalMs: 600 } };
+
 type WorkerApp = Pick<TestApp, 'db' | 'connection'> & { clock: Pick<TestApp['clock'], 'read'> };
 
 /** A webhook worker on the app's database and clock, driven step by step with `runOnce`. */
 export function webhookWorker({ db, connection, clock: { read } }: WorkerApp, options: Options = {}): WebhookWorker {
   const {
-    outbound: reach = { allowPrivateAddresses: true, timeouts: { headersMs: 300, totalMs: 600 } },
+    outbound: reach = { allowPrivateAddresses: true, timeouts: { headersMs: PATIENT_MS, totalMs: PATIENT_MS } },
     tell,
     slots = 32,
     pollMs = 20_000,
