@@ -7,6 +7,7 @@ import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { callerAddresses, parseForwarded } from '../src/http/plugins/caller-address.ts';
 import { startApp } from './harness/app.ts';
+import { processorMs } from './harness/processor-time.ts';
 import { until } from './harness/until.ts';
 
 /** A proxy in front: whose address counts, and which path the links have. */
@@ -172,9 +173,10 @@ test('Forwarded is read by the grammar of RFC 7239', () => {
   ] as const) {
     assert.deepEqual(parseForwarded(header), expected, header);
   }
-  const start = performance.now();
-  for (const part of [' ', ';', ',', '"', '\\', 'a', 'a=b;', 'for="\\']) parseForwarded(part.repeat(16_384));
-  assert.ok(performance.now() - start < 500, 'the time grows with the length of the header alone');
+  const ms = processorMs(() => {
+    for (const part of [' ', ';', ',', '"', '\\', 'a', 'a=b;', 'for="\\']) parseForwarded(part.repeat(16_384));
+  });
+  assert.ok(ms < 500, `the time grows with the length of the header alone: ${ms} ms`);
 });
 
 test('TRUSTED_PROXIES takes addresses and ranges, and nothing else', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidValue } from '../src/kernel/errors.ts';
 import { parseEndpointUrl } from '../src/webhooks/endpoints/endpoint-url.ts';
+import { processorMs } from './harness/processor-time.ts';
 
 /** Which hosts an endpoint can have: RFC 1123, and names that public name servers can resolve. */
 
@@ -91,7 +92,8 @@ for (const host of [
 }
 
 test('a host name as long as a URL may be is checked quickly', () => {
-  const begun = performance.now();
-  for (const part of ['-', 'a', 'a.', '-.', 'a-']) assert.equal(codeOf(part.repeat(900), false), 'format');
-  assert.ok(performance.now() - begun < 100);
+  const ms = processorMs(() => {
+    for (const part of ['-', 'a', 'a.', '-.', 'a-']) assert.equal(codeOf(part.repeat(900), false), 'format');
+  });
+  assert.ok(ms < 100, `${ms} ms`);
 });
