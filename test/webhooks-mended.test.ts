@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../src/kernel/database/database.ts';
 import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { TestCompany } from './harness/app.ts';
@@ -165,8 +164,12 @@ test('results that wait for a locked endpoint delay no others, and no accepted d
   await until(() => at('/hooks/held').length >= 4);
   await app.db.transaction(async (held) => {
     await held.queryRows(testQuery('hold', 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [id]));
+    let refusals = 0;
+    db.onStatement = (name) => {
+      if (name === 'webhook_endpoints.lock_shared') refusals++;
+    };
     answered.resolve();
-    await pause(300);
+    await until(() => refusals >= 4);
     for (let i = 0; i < 4; i++) await call(other);
     await until(() => at('/hooks/free').length >= 4);
   });
