@@ -90,9 +90,12 @@ test('the events of one record are delivered one after the other, also by severa
   await endpointOf(company);
   const offices = [worker, webhookWorker(app), webhookWorker(app)];
   const ids = await Promise.all(Array.from({ length: 6 }, () => call(company, '0')));
-  for (let i = 1; i <= 15; i++) {
+  const changeThrice = async (id: string, first: number) => {
+    for (const notes of [first, first + 1, first + 2]) await change(company, id, String(notes));
+  };
+  for (let i = 1; i <= 15; i += 3) {
     app.clock.advance({ seconds: 1 });
-    await Promise.all([...ids.map((id) => change(company, id, String(i))), ...offices.map((one) => one.runOnce())]);
+    await Promise.all([...ids.map((id) => changeThrice(id, i)), ...offices.map((one) => one.runOnce())]);
   }
   // A worker may find an endpoint claimed by another, and polls again later.
   const waiting = `SELECT 1 FROM webhook_deliveries WHERE state = 'waiting'`;

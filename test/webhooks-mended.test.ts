@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import pg from 'pg';
 import { Database } from '../src/kernel/database/database.ts';
 import { purgeEnded } from '../src/webhooks/retention.ts';
 import type { TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
-import { testQuery } from './harness/query.ts';
 import { until } from './harness/until.ts';
 import { webhookWorker } from './harness/webhook-worker.ts';
 import { call, change, type Endpoint, notesOf, openWebhooks, stateOf } from './harness/webhooks.ts';
@@ -162,17 +162,21 @@ test('results that wait for a locked endpoint delay no others, and no accepted d
     await db.close();
   });
   await until(() => at('/hooks/held').length >= 4);
-  await app.db.transaction(async (held) => {
-    await held.queryRows(testQuery('hold', 'SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [id]));
-    let refusals = 0;
-    db.onStatement = (name) => {
-      if (name === 'webhook_endpoints.lock_shared') refusals++;
-    };
-    answered.resolve();
-    await until(() => refusals >= 4);
-    for (let i = 0; i < 4; i++) await call(other);
-    await until(() => at('/hooks/free').length >= 4);
-  });
+  // The service ends a transaction that is idle for ten seconds.
+  const holder = new pg.Client(app.connection);
+  await holder.connect();
+  t.after(() => holder.end());
+  await holder.query('BEGIN');
+  await holder.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  let refusals = 0;
+  db.onStatement = (name) => {
+    if (name === 'webhook_endpoints.lock_shared') refusals++;
+  };
+  answered.resolve();
+  await until(() => refusals >= 4);
+  for (let i = 0; i < 4; i++) await call(other);
+  await until(() => at('/hooks/free').length >= 4);
+  await holder.query('COMMIT');
   const ended = `SELECT 1 FROM webhook_deliveries WHERE endpoint_id = $1 AND state = 'delivered'`;
   await until(async () => (await app.sql(ended, [id])).length >= 8);
   assert.equal(at('/hooks/held').length, 8);
