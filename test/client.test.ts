@@ -343,8 +343,18 @@ test('what is wrong does not compile', () => {
     await client.getCaseInteractions();
     // @ts-expect-error this list has no pages
     client.pages(client.listPayments, { caseId, invoiceId: 'i' });
+    // @ts-expect-error a list of events has no last page
+    client.entries(client.listEvents, { limit: 500 });
+    // @ts-expect-error neither entries nor hits
+    client.entries(client.getCompany);
     // @ts-expect-error no such filter
     client.entries(client.getCaseInvoices, { caseId, type: 'phone' });
+    // @ts-expect-error no such filter
+    client.entries(client.listInteractions, { status: 'Paid' });
+    // @ts-expect-error a list by cursor has no page numbers
+    client.pages(client.findCases, { per_page: 100 });
+    // @ts-expect-error none of the values that the sort takes
+    client.entries(client.listAppointments, { sort: 'when' });
     // @ts-expect-error other spellings of an operation are left out
     client.readAddressBookEntry_2;
     // @ts-expect-error neither a token nor a client
@@ -357,6 +367,16 @@ test('what is wrong does not compile', () => {
     data.note;
     const kind: 'phone' | 'email' | 'SMS' | 'appointment' | 'letter' | 'video_conference' | 'other' = data.type;
     for await (const { total } of client.entries(client.getCaseInvoices, { caseId })) total satisfies number;
+    for await (const { paid } of client.entries(client.listInvoices, { limit: 200 })) paid satisfies number;
+    for await (const { change } of client.entries(client.readTimeline, { caseId }))
+      change?.type satisfies string | undefined;
+    for await (const { fragment } of client.entries(client.search, { q: 'will' })) fragment.field satisfies string;
+    for await (const { data } of client.pages(client.search, { q: 'will' })) data.complete satisfies boolean;
+    const hits = client.entries(client.search, { q: 'will' });
+    // @ts-expect-error no such field in a hit
+    for await (const hit of hits) hit.notes;
+    const { next } = await client.listEvents({ after: 'latest' });
+    await client.listEvents({ types: 'invoice.*', ...next });
     return kind;
   };
   assert.ok(neverCalled);

@@ -1,11 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { periodOf, startOf } from '../src/search/periods.ts';
-import type { TestCompany } from './harness/app.ts';
 import { refused } from './harness/assert.ts';
 import { nextOf } from './harness/company-lists.ts';
 import type { Caller } from './harness/http.ts';
-import { addInteraction, app, type Hit, ids, index, openCase, search, titles } from './harness/search.ts';
+import {
+  addCalls,
+  addInteraction,
+  app,
+  fillers,
+  type Hit,
+  ids,
+  index,
+  openCase,
+  rebuilt,
+  search,
+  TODAY,
+  titles,
+} from './harness/search.ts';
 import { randomFrom } from './harness/simulated-year.ts';
 
 /** The pages of a search have every hit once, best first, whether the newest records have it or the index does. */
@@ -23,27 +35,6 @@ async function pagesOf(caller: Caller, q: string, more = ''): Promise<Hit[][]> {
   }
   return pages;
 }
-
-type Call = { notes: string; at: string };
-
-/** Writes calls in one case. */
-const addCalls = (company: TestCompany, caseId: string, calls: readonly Call[]) =>
-  app.sql(
-    `INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
-     SELECT $1, $2, gen_random_uuid(), 'letter', c.notes, '', c.at, now(), now()
-       FROM unnest($3::text[], $4::timestamptz[]) AS c (notes, at)`,
-    [company.companyId, caseId, calls.map(({ notes }) => notes), calls.map(({ at }) => at)],
-  );
-
-/** More calls than are looked through one by one, without a word of a test, in one hour. */
-const fillers = (count = 1_100): Call[] =>
-  Array.from({ length: count }, (_, i) => ({ notes: `filler ${i}`, at: new Date(TODAY - i * 3_000).toISOString() }));
-const TODAY = Date.parse('2026-11-01T12:00:00Z');
-
-const rebuilt = async ({ companyId }: TestCompany) => {
-  await app.sql('UPDATE search_progress SET edition = 0 WHERE company_id = $1', [companyId]);
-  await index();
-};
 
 const WORDS = [
   'al',

@@ -53,6 +53,29 @@ export const addAppointment = (
   fields: Record<string, unknown>,
 ): Promise<string> => created(company.post(`/cases/${caseId}/appointments`, booking(company, fields)));
 
+type Call = { notes: string; at: string };
+
+/** Writes calls in one case. */
+export const addCalls = (company: TestCompany, caseId: string, calls: readonly Call[]): Promise<unknown> =>
+  app.sql(
+    `INSERT INTO interactions (company_id, case_id, id, type, notes, recipient, happened_at, created_at, updated_at)
+     SELECT $1, $2, gen_random_uuid(), 'letter', c.notes, '', c.at, now(), now()
+       FROM unnest($3::text[], $4::timestamptz[]) AS c (notes, at)`,
+    [company.companyId, caseId, calls.map(({ notes }) => notes), calls.map(({ at }) => at)],
+  );
+
+export const TODAY = Date.parse('2026-11-01T12:00:00Z');
+
+/** More calls than are looked through one by one, without a word of a test, in the hour before a time. */
+export const fillers = (until = TODAY): Call[] =>
+  Array.from({ length: 1_100 }, (_, i) => ({ notes: `filler ${i}`, at: new Date(until - i * 3_000).toISOString() }));
+
+/** Builds the index of a company anew. */
+export const rebuilt = async ({ companyId }: TestCompany): Promise<void> => {
+  await app.sql('UPDATE search_progress SET edition = 0 WHERE company_id = $1', [companyId]);
+  await index();
+};
+
 /** The statements of a search for two words, of which the index is asked for the first one or for both. */
 export function searchQueries(companyId: string) {
   const before = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };

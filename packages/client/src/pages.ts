@@ -7,37 +7,38 @@ export type Answer<Data> = {
   requestId: string | undefined;
   /** Whether an earlier attempt had already performed the write. */
   replayed: boolean;
-  /** The number of entries in the whole list, if a page was requested. */
+  /** The number of entries in the whole list, if a page was requested by its number. */
   total: number | undefined;
   /** The query parameters of the next page; undefined on the last page. */
   next: Record<string, string> | undefined;
 };
 
-type List<Input, Entry> = (input: Input) => Promise<Answer<Entry[]>>;
-export type PagedInput = { per_page?: number | undefined } | undefined;
+type List<Input, Page> = (input: Input) => Promise<Answer<Page>>;
+/** A list has pages by number or by cursor. */
+export type PagedInput = { per_page?: number | undefined; cursor?: string | undefined } | undefined;
 
-/** Always sent, because some lists are not paged unless a page is requested. */
+/** Always sent to lists by page number, because some of them are not paged unless a page is requested. */
 const DEFAULT_PER_PAGE = 100;
 
-/** Iterates over the pages of a list. Each page is fetched when it is needed. */
-export async function* pages<Input extends PagedInput, Entry>(
-  list: List<Input, Entry>,
+/** Iterates over the pages of a list or a search. Each page is fetched when it is needed. */
+export async function* pages<Input extends PagedInput, Page>(
+  list: List<Input, Page>,
   input?: NoInfer<Input>,
-): AsyncGenerator<Answer<Entry[]>, void, undefined> {
+): AsyncGenerator<Answer<Page>, void, undefined> {
   let next: Answer<unknown>['next'] = {};
   while (next) {
-    const page: Answer<Entry[]> = await list({ per_page: DEFAULT_PER_PAGE, ...input, ...next } as Input);
+    const page: Answer<Page> = await list({ per_page: DEFAULT_PER_PAGE, ...input, ...next } as Input);
     yield page;
     next = page.next;
   }
 }
 
-/** Iterates over the entries of all pages. */
+/** Iterates over the entries of all pages, or over the hits of a search. */
 export async function* entries<Input extends PagedInput, Entry>(
-  list: List<Input, Entry>,
+  list: List<Input, Entry[] | { hits: Entry[] }>,
   input?: NoInfer<Input>,
 ): AsyncGenerator<Entry, void, undefined> {
-  for await (const { data } of pages(list, input)) yield* data;
+  for await (const { data } of pages(list, input)) yield* Array.isArray(data) ? data : data.hits;
 }
 
 /** Returns the query parameters of the `next` link. Its path is ignored, because a proxy may add a prefix. */
