@@ -17,9 +17,10 @@ export function searchRoutes(app: FastifyInstance, services: Services): void {
     description:
       'Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record ' +
       'is found if it has all words; the reference and the customers of its case count as well. Hits in names and ' +
-      'numbers come first, then the others; whole words before beginnings, and of equal ones the newest. The header ' +
-      '`Link` leads to the next page. A page looks back only so far, so it may have few hits or none and yet a next ' +
-      'page. What is written is found within seconds; what is deleted is not found any more.',
+      'numbers come first, then the others; whole words before beginnings, and of equal ones the newest. Within a page, ' +
+      'records that are found by the words of their case come last. The header `Link` leads to the next page. A page ' +
+      'looks back only so far, so it may have few hits or none and yet a next page. What is written is found within ' +
+      'seconds; what is deleted is not found any more.',
     params: {},
     query: SearchQuery,
     response: SearchResult,

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { CURSOR_QUERY } from '../kernel/validation/paging.ts';
+import { cursorParameter } from '../kernel/validation/paging.ts';
 import { instant, nullable, POSITIVE_INTEGER_PATTERN, uuid } from '../kernel/validation/schema-types.ts';
 import { Type } from '../kernel/validation/type.ts';
 
@@ -18,8 +18,9 @@ export const SearchQuery = Type.Object({
     minLength: 1,
     maxLength: MAX_QUERY_LENGTH,
     description:
-      'Words in any order, each of which may be only the beginning of a word; a phone number, or its last digits; an ' +
-      'email address or a part of it; the number of an invoice. Case, accents and leading zeros do not matter.',
+      'Words in any order; a phone number, or its last digits; an email address or a part of it; the number of an ' +
+      'invoice. The last word may be only the beginning of one; if nothing else is found, the others may be too. Case, ' +
+      'accents and leading zeros do not matter.',
     examples: ['smith will'],
   }),
   kinds: Type.Optional(
@@ -41,7 +42,7 @@ export const SearchQuery = Type.Object({
       description: `At most this many hits, up to ${MAX_HITS}.`,
     }),
   ),
-  cursor: CURSOR_QUERY.cursor,
+  cursor: cursorParameter('`q` and `kinds`'),
 });
 export type SearchQuery = Static<typeof SearchQuery>;
 

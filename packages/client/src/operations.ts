@@ -4027,16 +4027,16 @@ export type Operations = {
     };
     answer: ReadTimelineEntry[];
   };
-  /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then the others; whole words before beginnings, and of equal ones the newest. The header `Link` leads to the next page. A page looks back only so far, so it may have few hits or none and yet a next page. What is written is found within seconds; what is deleted is not found any more. */
+  /** Search all cases. Finds cases, customers, address book entries, interactions, invoices and appointments of the company. A record is found if it has all words; the reference and the customers of its case count as well. Hits in names and numbers come first, then the others; whole words before beginnings, and of equal ones the newest. Within a page, records that are found by the words of their case come last. The header `Link` leads to the next page. A page looks back only so far, so it may have few hits or none and yet a next page. What is written is found within seconds; what is deleted is not found any more. */
   search: {
     input: {
-      /** Words in any order, each of which may be only the beginning of a word; a phone number, or its last digits; an email address or a part of it; the number of an invoice. Case, accents and leading zeros do not matter. */
+      /** Words in any order; a phone number, or its last digits; an email address or a part of it; the number of an invoice. The last word may be only the beginning of one; if nothing else is found, the others may be too. Case, accents and leading zeros do not matter. */
       q: string;
       /** Only these kinds of records, separated by commas: `case`, `customer`, `entry`, `interaction`, `invoice`, `appointment`. By default all that the scopes of the credential allow. */
       kinds?: string | undefined;
       /** At most this many hits, up to 50. */
       limit?: number | undefined;
-      /** Where the page starts. The header `Link` of each page has it; send it with the same filters and sort. */
+      /** Where the page starts. The header `Link` of each page has it; send it with the same `q` and `kinds`. */
       cursor?: string | undefined;
     };
     answer: SearchAnswer;

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox';
 import { Event } from '../../events/schema.ts';
-import { CURSOR_PATTERN } from '../../kernel/validation/cursor.ts';
-import { CURSOR_QUERY } from '../../kernel/validation/paging.ts';
+import { CURSOR_QUERY, cursorParameter } from '../../kernel/validation/paging.ts';
 import { instant, nullable, uuid } from '../../kernel/validation/schema-types.ts';
 import { Type } from '../../kernel/validation/type.ts';
 import { Appointment } from '../appointments/schema.ts';
@@ -20,13 +19,7 @@ export const TimelineQuery = Type.Object({
     }),
   ),
   limit: CURSOR_QUERY.limit,
-  cursor: Type.Optional(
-    Type.String({
-      pattern: CURSOR_PATTERN,
-      maxLength: MAX_CURSOR_LENGTH,
-      description: 'Where the page starts. The header `Link` of each page has it; send it with the same kinds.',
-    }),
-  ),
+  cursor: cursorParameter('kinds', MAX_CURSOR_LENGTH),
 });
 export type TimelineQuery = Static<typeof TimelineQuery>;
 

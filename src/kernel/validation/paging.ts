@@ -75,17 +75,20 @@ export const parseRemovableListRequest = (query: Form<Static<typeof RemovableQue
 
 const DEFAULT_LIMIT = 50;
 
+/** The query parameter of a cursor, and the other parameters that it must be sent with. */
+export const cursorParameter = (sentWith: string, maxLength = MAX_CURSOR_LENGTH) =>
+  Type.Optional(
+    Type.String({
+      pattern: CURSOR_PATTERN,
+      maxLength,
+      description: `Where the page starts. The header \`Link\` of each page has it; send it with the same ${sentWith}.`,
+    }),
+  );
+
 /** The query parameters of a list that is paged by a cursor. */
 export const CURSOR_QUERY = {
   limit: positiveInteger(DEFAULT_LIMIT, MAX_PER_PAGE, `At most this many entries, up to ${MAX_PER_PAGE}.`),
-  cursor: Type.Optional(
-    Type.String({
-      pattern: CURSOR_PATTERN,
-      maxLength: MAX_CURSOR_LENGTH,
-      description:
-        'Where the page starts. The header `Link` of each page has it; send it with the same filters and sort.',
-    }),
-  ),
+  cursor: cursorParameter('filters and sort'),
 };
 const CursorQuery = Type.Object(CURSOR_QUERY);
 export type CursorQuery = Static<typeof CursorQuery>;
