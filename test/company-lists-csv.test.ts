@@ -5,36 +5,21 @@ import { test } from 'node:test';
 import type { TestCompany } from './harness/app.ts';
 import { assertProblem, assertRefused, ok } from './harness/assert.ts';
 import { FILL_INTERACTIONS } from './harness/bodies.ts';
-import { app, appointment, invoice, pay, person, phoneCall, twoCompanies, walk } from './harness/company-lists.ts';
+import {
+  app,
+  appointment,
+  csv,
+  invoice,
+  parseCsv,
+  pay,
+  person,
+  phoneCall,
+  twoCompanies,
+  walk,
+} from './harness/company-lists.ts';
 import { until } from './harness/until.ts';
 
 /** The lists of a whole company as CSV. */
-
-/** Reads RFC 4180 as strictly as it is written: CRLF, quotes doubled, as many fields in each line. */
-function parseCsv(text: string): Record<string, string>[] {
-  assert.ok(text.endsWith('\r\n'));
-  const lines: string[][] = [];
-  const FIELD = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/y;
-  for (let line: string[] = []; FIELD.lastIndex < text.length; ) {
-    const [, field = '', end] = FIELD.exec(text) ?? assert.fail('not a field');
-    line.push(field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field);
-    if (end === ',') continue;
-    lines.push(line);
-    line = [];
-  }
-  const [header = [], ...records] = lines;
-  return records.map((fields) => {
-    assert.equal(fields.length, header.length);
-    return Object.fromEntries(header.map((name, i) => [name, fields[i] ?? '']));
-  });
-}
-
-async function csv(company: TestCompany, path: string): Promise<Record<string, string>[]> {
-  const answer = await company.get(path);
-  assert.equal(answer.status, 200, answer.text);
-  assert.match(String(answer.headers['content-type']), /^text\/csv; charset=utf-8/);
-  return parseCsv(answer.text);
-}
 
 /** An export whose body is not read yet. */
 async function unread(company: TestCompany, path: string): Promise<IncomingMessage> {

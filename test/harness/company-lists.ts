@@ -25,6 +25,33 @@ export async function walk(company: Caller, path: string): Promise<Row[]> {
   return rows;
 }
 
+/** Reads RFC 4180 as strictly as it is written: CRLF, quotes doubled, as many fields in each line. */
+export function parseCsv(text: string): Record<string, string>[] {
+  assert.ok(text.endsWith('\r\n'));
+  const lines: string[][] = [];
+  const FIELD = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/y;
+  for (let line: string[] = []; FIELD.lastIndex < text.length; ) {
+    const [, field = '', end] = FIELD.exec(text) ?? assert.fail('not a field');
+    line.push(field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field);
+    if (end === ',') continue;
+    lines.push(line);
+    line = [];
+  }
+  const [header = [], ...records] = lines;
+  return records.map((fields) => {
+    assert.equal(fields.length, header.length);
+    return Object.fromEntries(header.map((name, i) => [name, fields[i] ?? '']));
+  });
+}
+
+/** The lines of a CSV as records. */
+export async function csv(company: Caller, path: string): Promise<Record<string, string>[]> {
+  const answer = await company.get(path);
+  assert.equal(answer.status, 200, answer.text);
+  assert.match(String(answer.headers['content-type']), /^text\/csv; charset=utf-8/);
+  return parseCsv(answer.text);
+}
+
 /** A company with two cases, and a stranger with the same records. */
 export async function twoCompanies(): Promise<{ company: TestCompany; second: string; stranger: TestCompany }> {
   const [company, stranger] = [await app.company(), await app.company()];
