@@ -262,6 +262,10 @@ test('a cursor belongs to its search, its company and what its credential may re
   await refused(get(company, `q=larches&cursor=${cursor}`), { cursor: 'unknown' });
   await refused(get(company, `q=larch&kinds=interaction&cursor=${cursor}`), { cursor: 'unknown' });
   await refused(get(await company.withScopes('interactions:read'), `q=larch&cursor=${cursor}`), { cursor: 'unknown' });
+  const ofKind = nextOf((await company.get('/search?q=larch&kinds=interaction&limit=1')).headers.link) ?? '';
+  assert.equal((await company.get(ofKind)).status, 200);
+  // The same kinds, but without the cases by which the records could be found.
+  await refused((await company.withScopes('interactions:read')).get(ofKind), { cursor: 'unknown' });
   await refused(get(stranger, `q=larch&cursor=${cursor}`), { cursor: 'unknown' });
   await refused(get(company, `q=larch&cursor=${'A'.repeat(80)}`), { cursor: 'unknown' });
   await refused(get(company, 'q=larch&cursor=?'), { cursor: 'format' });
@@ -407,6 +411,8 @@ test('a page that ends early looks back twice as far as the one before it', asyn
     })),
   );
   await addCalls(company, company.caseId, calls.flat());
+  for (const table of ['cases', 'customers'])
+    await app.sql(`UPDATE ${table} SET created_at = '2001-01-01' WHERE company_id = $1`, [company.companyId]);
   await rebuilt(company);
   // Whole words and all beginnings: 1 + 2 + 4 years, then the others; twice.
   const { length } = await pagesOf(company, 'willow poplar');
