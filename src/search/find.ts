@@ -46,47 +46,53 @@ export async function find(context: Context, search: Search, from: Position = ST
 async function findAfter({ db, company }: Context, search: Search, from: Position): Promise<Found> {
   const { kinds, limit } = search;
   const phases = phasesOf(search);
-  const inputs = { company_id: company.id, kinds, limit: limit + 1 };
   const queries = phases.map(({ query }) => query);
+  const conditions = sampledConditions(phases);
+  // One hit more than the page has shows that the page is full.
+  const inputs = { company_id: company.id, kinds, limit: limit + 1 };
   const newest = await db.queryFirst<Newest>(
-    lookThroughNewest({
-      ...{ ...inputs, before_at: from.at, before_id: from.id, phases: queries },
-      conditions: sampledConditions(phases),
-    }),
+    lookThroughNewest({ ...inputs, before_at: from.at, before_id: from.id, phases: queries, conditions }),
   );
   if (!newest) return { keys: [], complete: false, next: undefined };
-  const look = async (plan: Plan) => {
-    const asked = { ...inputs, queries: queries.map((query) => numbered(query, newest)) };
-    const indexed = plan.steps.length > 0 ? await db.queryRows<FoundKey>(ask(plan.steps, asked)) : [];
-    return { found: indexed.length > limit ? indexed : [...indexed, ...plan.newest], next: plan.next };
+  const { complete } = newest;
+  const planFor = (first: number, last: number) => planOf({ phases, newest, from, limit }, first, last);
+  const hitsOf = async (plan: Plan): Promise<FoundKey[]> => {
+    if (plan.steps.length === 0) return plan.newest;
+    const ofCompany = queries.map((query) => numbered(query, newest));
+    const indexed = await db.queryRows<FoundKey>(findInSteps(plan.steps, { ...inputs, queries: ofCompany }));
+    return [...indexed, ...plan.newest];
   };
-  const plan = (first: number, last: number) => planOf({ phases, newest, from, limit }, first, last);
   if (from === START && newest.records === NEWEST_RECORDS && newest.hits.length === 0) {
     // A search that finds little at all needs one phase only: the last one finds all that the others find.
-    const all = plan(LAST_PHASE, LAST_PHASE);
-    const { found } = all.next ? { found: undefined } : await look(all);
-    if (found && found.length <= limit) return { keys: bestOf(found), complete: newest.complete, next: undefined };
+    const plan = planFor(LAST_PHASE, LAST_PHASE);
+    const hits = plan.next ? undefined : await hitsOf(plan);
+    if (hits && hits.length <= limit) return { keys: bestOf(hits), complete, next: undefined };
   }
   const isLast = from.phase === LAST_PHASE;
-  let { found, next } = await look(plan(from.phase, isLast ? LAST_PHASE : LAST_PHASE - 1));
-  const mayBeBeginnings = !isLast && !from.hasHits && !next && found.length === 0;
-  if (mayBeBeginnings) ({ found, next } = await look(plan(LAST_PHASE, LAST_PHASE)));
-  const keys = found.slice(0, limit);
-  const isFull = found.length > limit;
-  const end = isFull ? keys.at(-1) : next;
+  let plan = planFor(from.phase, isLast ? LAST_PHASE : LAST_PHASE - 1);
+  let hits = await hitsOf(plan);
+  if (!isLast && !from.hasHits && !plan.next && hits.length === 0) {
+    plan = planFor(LAST_PHASE, LAST_PHASE);
+    hits = await hitsOf(plan);
+  }
+  const keys = hits.slice(0, limit);
+  const isFull = hits.length > limit;
+  const end = isFull ? keys.at(-1) : plan.next;
+  if (!end) return { keys, complete, next: undefined };
   const hasHits = from.hasHits || keys.length > 0;
-  const stops = from.stops + (isFull || next?.at === TOP.at ? 0 : 1);
-  return { keys, complete: newest.complete, next: end && { phase: end.phase, at: end.at, id: end.id, hasHits, stops } };
+  const stops = from.stops + (isFull || end.at === TOP.at ? 0 : 1);
+  return { keys, complete, next: { phase: end.phase, at: end.at, id: end.id, hasHits, stops } };
 }
 
 /** Hits of the last phase in the order of the phases that find them first. If others find some, these are all. */
 function bestOf(found: readonly FoundKey[]): FoundKey[] {
-  const first = ({ phase, first_phase = phase }: FoundKey) => first_phase;
-  const better = found.filter((key) => first(key) < LAST_PHASE);
-  return (better.length > 0 ? better : [...found]).sort((a, b) => first(a) - first(b));
+  const firstPhaseOf = ({ phase, first_phase = phase }: FoundKey) => first_phase;
+  const better = found.filter((key) => firstPhaseOf(key) < LAST_PHASE);
+  return better.length > 0 ? better.sort((a, b) => firstPhaseOf(a) - firstPhaseOf(b)) : [...found];
 }
 
-function ask(steps: readonly Step[], inputs: Inputs): Query {
+/** The statement that takes the steps in their order. */
+function findInSteps(steps: readonly Step[], inputs: Inputs): Query {
   const statement = steps.every(({ conditions }) => conditions.length === 1) ? findInIndexBy.one : findInIndexBy.two;
   return statement({
     ...inputs,

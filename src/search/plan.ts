@@ -40,7 +40,8 @@ export type Newest = {
   hits: FoundKey[];
 };
 
-type Looking = { phases: readonly Phase[]; newest: Newest; from: Position; limit: number };
+/** A page that is looked for, and what is known of the newest records before it. */
+type PageToFind = { phases: readonly Phase[]; newest: Newest; from: Position; limit: number };
 type End = Pick<Position, 'phase' | 'at' | 'id'>;
 /** Periods that are looked through together in a phase: records before a position, and not before a time. */
 export type Step = {
@@ -56,8 +57,8 @@ export type Step = {
 export type Plan = { steps: Step[]; newest: FoundKey[]; next: End | undefined };
 
 /** The newest records are enough for a phase of which they have a page of hits. */
-export function planOf(looking: Looking, first: number, last: number): Plan {
-  const { phases, newest, from, limit } = looking;
+export function planOf(page: PageToFind, first: number, last: number): Plan {
+  const { phases, newest, from, limit } = page;
   const plan: Plan = { steps: [], newest: [], next: undefined };
   // There are none if no record is left.
   const periods = newest.records === 0 ? [] : periodsBetween(new Date(newest.newest_at), new Date(newest.oldest_at));
@@ -71,7 +72,7 @@ export function planOf(looking: Looking, first: number, last: number): Plan {
     } else if (hits.length > limit) {
       return { ...plan, newest: hits };
     } else {
-      const { steps, next } = stepsOf(looking, phase, periods);
+      const { steps, next } = stepsOf(page, phase, periods);
       plan.steps.push(...steps);
       if (next) return { ...plan, next };
     }
@@ -80,7 +81,7 @@ export function planOf(looking: Looking, first: number, last: number): Plan {
 }
 
 function stepsOf(
-  { phases, newest, from }: Looking,
+  { phases, newest, from }: PageToFind,
   phase: number,
   all: readonly string[],
 ): Pick<Plan, 'steps' | 'next'> {
@@ -96,7 +97,9 @@ function stepsOf(
     const isLast = taken === all.length;
     const start = isLast ? '-infinity' : startOf(periods.at(-1) as string).toISOString();
     steps.push({
-      ...{ phase, before, from: start },
+      phase,
+      before,
+      from: start,
       conditions: queries.indexed.map((condition) => inPeriods(condition, periods, newest)),
       others: numbered(queries.others, newest) || null,
       earlier: numbered(queries.earlier, newest) || null,
@@ -135,9 +138,9 @@ function queriesOf(phases: readonly Phase[], phase: number, frequencies: readonl
     .sort((a, b) => a.frequency - b.frequency);
   const [first, second] = rarest;
   // The index reads all that begins with a word before it looks for where conditions meet.
-  const isDear = phase === LAST_PHASE || second?.condition.includes(`${COMPANY_PLACEHOLDER}${SIGNS.phone}`);
+  const isExpensive = phase === LAST_PHASE || second?.condition.includes(`${COMPANY_PLACEHOLDER}${SIGNS.phone}`);
   // Two words of which the sample has none may both be frequent in older records: which is rarer is not known.
-  const isRareEnough = first?.frequency === 0 && second?.frequency !== 0 && isDear;
+  const isRareEnough = first?.frequency === 0 && second?.frequency !== 0 && isExpensive;
   const indexed = isRareEnough ? 1 : 2;
   const earlier =
     phase === LAST_PHASE ? [] : phases.slice(0, phase).flatMap(({ query }) => (query === '' ? [] : [query]));
