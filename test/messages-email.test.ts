@@ -319,7 +319,7 @@ test('a server that has the message whole is waited for', async () => {
   const path = await until(async () => {
     const booked = await book(company);
     await sending.runOnce();
-    return handedOver > 0 && booked.path;
+    return handedOver > 0 ? booked.path : undefined;
   });
   const [message] = await messages(company, path);
   assert.deepEqual([message.state, message.attempts, handedOver], ['sent', 1, 1]);
