@@ -47,7 +47,7 @@ export async function compareSizes(options: Options): Promise<void> {
       scale: { type: 'string', default: '1' },
       rounds: { type: 'string', default: '7' },
       requests: { type: 'string', default: '20' },
-      /** Only the requests whose names begin with this. */
+      /** Only the requests whose names begin with one of these, separated by commas. */
       only: { type: 'string', default: '' },
       /** Keeps both databases in this folder for the next run. */
       dir: { type: 'string' },
@@ -55,7 +55,7 @@ export async function compareSizes(options: Options): Promise<void> {
   });
   const { title, prepare } = options;
   const requests = Object.fromEntries(
-    Object.entries(options.requests).filter(([name]) => name.startsWith(values.only)),
+    Object.entries(options.requests).filter(([name]) => values.only.split(',').some((start) => name.startsWith(start))),
   );
   const [scale, rounds, count] = [Number(values.scale), Number(values.rounds), Number(values.requests)];
   const progress = new Progress(Object.keys(requests).length * rounds);
