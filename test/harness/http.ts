@@ -48,8 +48,8 @@ export function caller(baseUrl: string, token?: string, agent: Agent | false = f
   };
 }
 
-// node:http rather than fetch: it sends exactly the headers that it is given, and no body if there is none.
-function exchange(
+/** node:http rather than fetch: it sends exactly the headers that it is given, and no body if there is none. */
+export function exchange(
   method: string,
   url: URL,
   payload: string | Uint8Array | undefined,

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { emptyResults, passed } from '../../chaos/chaos-test.ts';
-import { Deployment } from '../../chaos/deployment.ts';
+import { type Demo, Deployment } from '../../chaos/deployment.ts';
 import { HttpClient } from '../../chaos/http-client.ts';
 import { WriteLoad } from '../../chaos/write-load.ts';
 import { WriteVerifier } from '../../chaos/write-verifier.ts';
@@ -16,6 +18,7 @@ import { installRelease, launchRelease, PREVIOUS_RELEASE_COMMIT } from '../harne
 import { freePort } from '../harness/free-port.ts';
 import { launch, printed, temporaryDirectory, urlOf } from '../harness/service.ts';
 import { randomFrom } from '../harness/simulated-year.ts';
+import { converse, openSpeaker } from '../harness/specified-conversation.ts';
 import { until } from '../harness/until.ts';
 
 const CALLERS = 4;
@@ -74,8 +77,11 @@ test('the previous release and this one work side by side before, during and aft
   const old = launchRelease(release, oldSettings, 'serve');
   cleanups.push(async () => void old.child.kill('SIGKILL'));
   await printed(old, /listens on/);
-  const demoed = launchRelease(release, oldSettings, 'demo');
-  assert.equal(await demoed.ended(), 0, demoed.output.join('\n'));
+  const demos = ['demo.json', 'one.json', 'other.json'].map((name) => join(oldData, name));
+  for (const file of demos) {
+    const demoed = launchRelease(release, oldSettings, 'demo', '--file', file);
+    assert.equal(await demoed.ended(), 0, demoed.output.join('\n'));
+  }
 
   // Without the owner's rights, so that it meets the schema as the previous release left it.
   const today = await Deployment.open({ DATABASE_URL: service, WORKER_CONCURRENCY: '8' }, newData);
@@ -97,10 +103,32 @@ test('the previous release and this one work side by side before, during and aft
     return until(() => load.acknowledgedAt.length >= enough || undefined, 'more writes to be acknowledged', 60_000);
   };
 
+  const companies = await Promise.all(demos.slice(1).map(async (file) => JSON.parse(await readFile(file, 'utf8'))));
+  const compare = (conversation: 0 | 1, when: string) =>
+    t.test(`the twelve operations answer byte for byte as in the previous release, ${when}`, async () => {
+      const agent = new Agent({ keepAlive: true });
+      const [before, now] = await Promise.all(
+        companies.map(async ({ token, advisers }: Demo, i) => {
+          const adviser = advisers[1]?.email ?? '';
+          const foreignCase = companies[1 - i].case_id;
+          const speaker = await openSpeaker({ url: urls[0] ?? '', agent, token, adviser }, foreignCase);
+          return converse({ ...speaker, url: urls[i] ?? '' }, conversation);
+        }),
+      );
+      agent.destroy();
+      const differences = now?.flatMap((exchange, i) =>
+        isDeepStrictEqual(exchange, before?.[i]) ? [] : [exchange, before?.[i]],
+      );
+      assert.deepEqual(differences, []);
+      t.diagnostic(`${now?.length} requests to each, ${when}`);
+    });
+
   await acknowledgeMore();
+  await compare(0, 'before the migrations');
   const migration = launch(roles, 'migrate');
   assert.equal(await migration.ended(), 0, migration.output.join('\n'));
   t.diagnostic(migration.output.join(', '));
+  await compare(1, 'after the migrations');
   await acknowledgeMore();
 
   const writes = await load.stop();
