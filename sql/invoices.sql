@@ -367,7 +367,9 @@ WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END = ANY ($2::text[]) AND v.
     SELECT v.date_due, CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END AS status, 1 AS count, 1 * (v.total - v.paid) AS outstanding FROM (SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM recent_events e
               WHERE e.is_of_invoice AND true ORDER BY e.case_id, e.record_id, e.position) f
-      JOIN invoices v ON v.company_id = $1::uuid AND v.case_id = f.case_id AND v.id = f.record_id
+     CROSS JOIN LATERAL (
+             SELECT * FROM invoices v
+              WHERE v.company_id = $1::uuid AND v.case_id = f.case_id AND v.id = f.record_id OFFSET 0) v
      WHERE CASE WHEN v.cancelled_at IS NOT NULL THEN 'Cancelled' WHEN v.paid <= 0 THEN 'Not Paid'
 WHEN v.paid < v.total THEN 'Part Paid' ELSE 'Paid' END IN ('Not Paid', 'Part Paid') AND v.total > v.paid
      UNION ALL
