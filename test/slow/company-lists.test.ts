@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { COMPANIES, seedLargeCompany, sizeAt } from '../../bench/company/seed.ts';
-import { openEnvironment } from '../../bench/environment.ts';
+import { createCompanies } from '../../bench/seed.ts';
 import { companyEntries } from '../../src/cases/address-book/company-list/statements.sql.ts';
 import { companyAppointments } from '../../src/cases/appointments/company-list/statements.sql.ts';
 import { companyInteractions } from '../../src/cases/interactions/company-list/statements.sql.ts';
@@ -9,17 +9,30 @@ import { companyInvoices } from '../../src/cases/invoices/company-list/statement
 import { sumFromKept, sumOpenInvoices } from '../../src/cases/invoices/sums/statements.sql.ts';
 import { KINDS, listTimeline } from '../../src/cases/timeline/statements.sql.ts';
 import { companyCases } from '../../src/company/cases/company-list/statements.sql.ts';
+import { readOverview } from '../../src/company/cases/overview.sql.ts';
+import { connectClient } from '../../src/kernel/database/connect.ts';
+import { Database } from '../../src/kernel/database/database.ts';
 import type { PreparedStatement, Query } from '../../src/kernel/sql/statement.ts';
 import { searchQueries } from '../harness/search.ts';
 
 /** Each list and each step of a search of a company uses its index, whatever the plan, in a database with large and small companies. */
 
-const environment = await openEnvironment({
-  companies: COMPANIES,
-  seed: (client, companies) => seedLargeCompany(client, companies, sizeAt(0.01), () => {}),
-});
-after(() => environment.close());
-const { client, companies } = environment;
+const server = JSON.parse(process.env.TEST_POSTGRES ?? 'null');
+const admin = await connectClient(server, 'test');
+await admin.query('CREATE DATABASE company_lists TEMPLATE template STRATEGY FILE_COPY');
+await admin.end();
+const connection = { ...server, database: 'company_lists' };
+const client = await connectClient(connection, 'test');
+await client.query('SET statement_timeout = 0');
+after(() => client.end());
+const db = new Database({ connection, poolSize: 1 });
+const companies = await createCompanies(db, COMPANIES).finally(() => db.close());
+await seedLargeCompany(client, companies, sizeAt(0.01), () => {});
+const [large] = companies;
+const { rows: cases } = await client.query('SELECT case_id FROM appointments WHERE company_id = $1 LIMIT 1', [
+  large?.id,
+]);
+const case_id: string = cases[0].case_id;
 
 /** The walks of one branch. The others merge the records of each type, status, outcome or state. */
 const UNBRANCHED = new Set(['adviser', 'name', 'email']);
@@ -126,8 +139,12 @@ for (const [walks, indexes] of INDEXES) {
   }
 }
 
-test('a page of the timeline reads the records of its case by their keys, and no table from end to end', async () => {
-  const [{ case_id } = { case_id: '' }] = (await client.query('SELECT case_id FROM appointments LIMIT 1')).rows;
+test('a page of the timeline reads the records and changes of its case by their keys, and no table from end to end', async () => {
+  await client.query(
+    `INSERT INTO events (company_id, case_id, record_id, type, at, origin, before)
+     SELECT company_id, case_id, id, 'interaction.updated', updated_at, '{}', '{}' FROM interactions`,
+  );
+  await client.query('VACUUM (ANALYZE) events');
   const firstPage = listTimeline({
     ...{ company_id: companies[0]?.id ?? '', case_id, kinds: KINDS, zone: 'x', limit: 51 },
     ...{ before_at: 'infinity', before_kind: 9, before_id: 'f'.repeat(32), before_position: '9223372036854775807' },
@@ -135,8 +152,22 @@ test('a page of the timeline reads the records of its case by their keys, and no
   for (const plan of await plansOf(firstPage)) {
     for (const table of ['interactions', 'appointments', 'invoices', 'payments']) {
       assert.match(plan, new RegExp(`${table}_pkey`));
-      assert.doesNotMatch(plan, new RegExp(`Seq Scan on ${table}`));
     }
+    assert.match(/CTE changes[\s\S]*?CTE page/.exec(plan)?.[0] ?? '', /Index (Only )?Scan (using|on) events_0_record/);
+    // The partition for later events is empty.
+    assert.doesNotMatch(plan, /Seq Scan on (interactions|appointments|invoices|payments|events_0)/);
+  }
+});
+
+test('the overview of a case reads its records by their keys, and no table from end to end', async () => {
+  const parts = { address_book: true, interactions: true, invoices: true, appointments: true };
+  const now = { now: '2026-06-01T09:00:00Z', today: '2026-05-31T23:00:00Z' };
+  for (const plan of await plansOf(
+    readOverview({ company_id: companies[0]?.id ?? '', id: case_id, ...now, ...parts }),
+  )) {
+    for (const table of ['cases', 'people', 'interactions', 'invoices', 'appointments'])
+      assert.match(plan, new RegExp(`${table}_pkey`));
+    assert.doesNotMatch(plan, /Seq Scan/);
   }
 });
 
