@@ -43,7 +43,11 @@ const INITDB_OPTIONS = [
 ];
 
 /** Creates a database in `dataDir/postgres` and starts it. */
-export async function startOldDatabase(dataDir: string, old: Release): Promise<CopyServer> {
+export async function startOldDatabase(
+  dataDir: string,
+  old: Release,
+  settings: Record<string, string> = {},
+): Promise<CopyServer> {
   const directory = join(dataDir, 'postgres');
   const copies = releaseCopiesFolder(dataDir);
   const user = await serverUser(directory);
@@ -54,7 +58,7 @@ export async function startOldDatabase(dataDir: string, old: Release): Promise<C
   const [code] = await once(runProgram('initdb', INITDB_OPTIONS, directory, { release, user, serverLog }), 'exit');
   assert.equal(code, 0, await serverLog.lastError());
   await serverLog.close();
-  const server = await startCopy({ logFolder: dataDir, directory, release: old, settings: {} });
+  const server = await startCopy({ logFolder: dataDir, directory, release: old, settings });
   await ensureDatabase(server.connection.host);
   return server;
 }

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readMigrations } from '../../src/kernel/schema/migrations.ts';
-import { type BundledPostgres, SERVICE_ROLE, startBundledPostgres } from '../../src/postgres/bundled-postgres.ts';
+import { SERVICE_ROLE } from '../../src/postgres/bundled-postgres.ts';
 import { setUpDatabase } from '../../src/server/database-setup.ts';
+import { startTestServer } from './own-postgres.ts';
 
 /** One server for the whole run, with a migrated template database that each test file clones. */
 
-let server: BundledPostgres | undefined;
+let server: Awaited<ReturnType<typeof startTestServer>> | undefined;
 let dataDir: string | undefined;
 let compileCache: string | undefined;
 let sharedFolders: string | undefined;
@@ -19,7 +20,7 @@ export async function globalSetup(): Promise<void> {
   const durability = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
   // Tests that need statistics make them. Meanwhile autovacuum would look into hundreds of databases.
   const settings = { ...durability, max_connections: '200', autovacuum: 'off' };
-  server = await startBundledPostgres({ dataDir, log: () => {}, settings });
+  server = await startTestServer(dataDir, settings);
   const { connection } = server;
   const client = new pg.Client(connection);
   await client.connect();

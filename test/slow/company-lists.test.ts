@@ -193,7 +193,8 @@ test('the kept sums of invoices read an index of each table, and of the event lo
   assert.doesNotMatch(plan, /Seq Scan/);
   assert.doesNotMatch(/CTE recent_events[\s\S]*?CTE kept/.exec(plan)?.[0] ?? '', /events_\w*record/);
   // If they cannot be used, no branch reads anything.
-  assert.equal(plan.match(/One-Time Filter: \(InitPlan \d+\)/g)?.length, 5);
+  // PostgreSQL before 17 shows the result of an InitPlan as a parameter.
+  assert.equal(plan.match(/One-Time Filter: (\(InitPlan \d+\)|\$\d+)/g)?.length, 5);
   // Of a divided month its days are read, and of a divided day its invoices: not all, to be compared with the day.
   assert.match(plan, /Index Cond: [^\n]*unit = 'day'[^\n]*start >= m\.start/);
   assert.match(plan, /Index Cond: [^\n]*date_due >= [^\n]*d\.start/);
