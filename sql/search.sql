@@ -57,10 +57,8 @@ SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.
 SELECT count(*)::int AS value FROM search_progress WHERE failures > 0;
 
 -- search.find_in_index_by_1 (reads; pool: index)
-SELECT s.phase, CASE WHEN s.phase < 4 THEN s.phase
-            WHEN h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN h.words @@ ($11::text[])[4]::tsquery THEN 3
-            ELSE 4 END AS first_phase,
-       h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+SELECT CASE WHEN s.earlier IS NULL AND s.phase > 0 AND h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN s.earlier IS NULL AND s.phase > 1 AND h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN s.earlier IS NULL AND s.phase > 2 AND h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN s.earlier IS NULL AND s.phase > 3 AND h.words @@ ($11::text[])[4]::tsquery THEN 3
+            ELSE s.phase END AS phase, h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
   FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
           FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[],
                       $8::timestamptz[], $9::timestamptz[], $10::uuid[])
@@ -75,10 +73,8 @@ SELECT s.phase, CASE WHEN s.phase < 4 THEN s.phase
  LIMIT $12::int;
 
 -- search.find_in_index_by_2 (reads; pool: index)
-SELECT s.phase, CASE WHEN s.phase < 4 THEN s.phase
-            WHEN h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN h.words @@ ($11::text[])[4]::tsquery THEN 3
-            ELSE 4 END AS first_phase,
-       h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+SELECT CASE WHEN s.earlier IS NULL AND s.phase > 0 AND h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN s.earlier IS NULL AND s.phase > 1 AND h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN s.earlier IS NULL AND s.phase > 2 AND h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN s.earlier IS NULL AND s.phase > 3 AND h.words @@ ($11::text[])[4]::tsquery THEN 3
+            ELSE s.phase END AS phase, h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
   FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
           FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[],
                       $8::timestamptz[], $9::timestamptz[], $10::uuid[])
@@ -216,7 +212,8 @@ WITH q AS MATERIALIZED (
   SELECT s.at, s.words || ''::tsvector AS words FROM (
       SELECT d.* FROM search_documents d
        WHERE d.company_id = $1::uuid AND (d.at, d.id) < ($2::timestamptz, $3::uuid)
-       ORDER BY d.at DESC, d.id DESC LIMIT 300) s WHERE cardinality($6::text[]) > 0
+       ORDER BY d.at DESC, d.id DESC LIMIT 300) s
+   WHERE s.kind = ANY ($4::text[]) AND cardinality($6::text[]) > 0
 )
 SELECT q.company_number, q.complete, n.records, n.newest_at,
        (SELECT to_char(d.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') FROM search_documents d WHERE d.company_id = $1::uuid

@@ -1,9 +1,10 @@
 import type { Context } from '../kernel/context.ts';
 import type { Query } from '../kernel/sql/statement.ts';
 import type { Kind } from './documents.sql.ts';
-import { LAST_PHASE, phasesOf } from './phases.ts';
+import { LAST_PHASE, NAMES, phasesOf } from './phases.ts';
 import {
   type FoundKey,
+  mayFindNamesTogether,
   type Newest,
   numbered,
   type Plan,
@@ -55,7 +56,7 @@ async function findAfter({ db, company }: Context, search: Search, from: Positio
   );
   if (!newest) return { keys: [], complete: false, next: undefined };
   const { complete } = newest;
-  const planFor = (first: number, last: number) => planOf({ phases, newest, from, limit }, first, last);
+  const page = { phases, newest, from, limit };
   const hitsOf = async (plan: Plan): Promise<FoundKey[]> => {
     if (plan.steps.length === 0) return plan.newest;
     const ofCompany = queries.map((query) => numbered(query, newest));
@@ -64,16 +65,25 @@ async function findAfter({ db, company }: Context, search: Search, from: Positio
   };
   if (from === START && newest.records === NEWEST_RECORDS && newest.hits.length === 0) {
     // A search that finds little at all needs one phase only: the last one finds all that the others find.
-    const plan = planFor(LAST_PHASE, LAST_PHASE);
+    const plan = planOf(page, LAST_PHASE, LAST_PHASE);
     const hits = plan.next ? undefined : await hitsOf(plan);
     if (hits && hits.length <= limit) return { keys: bestOf(hits), complete, next: undefined };
   }
-  const isLast = from.phase === LAST_PHASE;
-  let plan = planFor(from.phase, isLast ? LAST_PHASE : LAST_PHASE - 1);
-  let hits = await hitsOf(plan);
-  if (!isLast && !from.hasHits && !plan.next && hits.length === 0) {
-    plan = planFor(LAST_PHASE, LAST_PHASE);
-    hits = await hitsOf(plan);
+  let plan: Plan | undefined;
+  let hits: FoundKey[] = [];
+  if (from.phase < LAST_PHASE) {
+    const namesTogether = mayFindNamesTogether(page);
+    plan = planOf(page, from.phase, LAST_PHASE - 1, namesTogether);
+    hits = (await hitsOf(plan)).sort(byPhase);
+    if (namesTogether && hits.length > limit && hits.every(({ phase }) => phase <= NAMES)) {
+      // There are more names than expected, and older ones may be better.
+      plan = planOf(page, from.phase, LAST_PHASE - 1);
+      hits = await hitsOf(plan);
+    }
+  }
+  if (!plan || (!from.hasHits && !plan.next && hits.length === 0)) {
+    plan = planOf(page, LAST_PHASE, LAST_PHASE);
+    hits = (await hitsOf(plan)).map((hit) => ({ ...hit, phase: LAST_PHASE }));
   }
   const keys = hits.slice(0, limit);
   const isFull = hits.length > limit;
@@ -84,11 +94,12 @@ async function findAfter({ db, company }: Context, search: Search, from: Positio
   return { keys, complete, next: { phase: end.phase, at: end.at, id: end.id, hasHits, stops } };
 }
 
+const byPhase = (a: FoundKey, b: FoundKey): number => a.phase - b.phase;
+
 /** Hits of the last phase in the order of the phases that find them first. If others find some, these are all. */
-function bestOf(found: readonly FoundKey[]): FoundKey[] {
-  const firstPhaseOf = ({ phase, first_phase = phase }: FoundKey) => first_phase;
-  const better = found.filter((key) => firstPhaseOf(key) < LAST_PHASE);
-  return better.length > 0 ? better.sort((a, b) => firstPhaseOf(a) - firstPhaseOf(b)) : [...found];
+function bestOf(hits: readonly FoundKey[]): FoundKey[] {
+  const better = hits.filter(({ phase }) => phase < LAST_PHASE);
+  return better.length > 0 ? better.sort(byPhase) : [...hits];
 }
 
 /** The statement that takes the steps in their order. */

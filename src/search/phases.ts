@@ -1,5 +1,5 @@
 import { KINDS, type Kind } from './documents.sql.ts';
-import { type Mode, type Place, type Term, tsquery } from './query.ts';
+import { conditionsOf, type Mode, type Place, type Term } from './query.ts';
 import { COMPANY_PLACEHOLDER } from './statements.sql.ts';
 
 /**
@@ -9,28 +9,27 @@ import { COMPANY_PLACEHOLDER } from './statements.sql.ts';
 export type Phase = {
   /** The query of PostgreSQL; empty if nothing is found in this way. */
   query: string;
-  /** What must all be true, as queries of their own. */
+  /** What must all be true, as queries of their own; also the kind, if not all are searched. */
   conditions: readonly string[];
 };
 
 /** The phase in which every word may be the beginning of another. It is for searches that have found nothing else. */
 export const LAST_PHASE = 4;
-/** These phases find names and numbers that records are known by. */
-const isOfNames = (phase: number): boolean => phase < 2;
+/** These phases find names and numbers that records are known by: as whole words, and those that begin with the last word. */
+export const WHOLE_NAMES = 0;
+export const NAMES = 1;
 
 type Search = { terms: readonly Term[]; kinds: readonly Kind[]; readsCases: boolean };
 
 /** Only a caller who may read cases finds records by their case. */
 export function phasesOf({ terms, kinds, readsCases }: Search): Phase[] {
   const anywhere = readsCases ? (['own', 'context'] as const) : (['own'] as const);
-  const phase = (signs: Place['signs'], mode: Mode): Phase => ({
-    query: queryOf(terms, signs, mode),
-    conditions: [
-      // Only the last word of a search may go on, unless all of them may.
-      ...terms.map((term, i) => queryOf([term], signs, mode === 'begun' && i < terms.length - 1 ? 'exact' : mode)),
-      ...(kinds.length < KINDS.length ? [tsquery([], { company: COMPANY_PLACEHOLDER, signs, kinds, mode })] : []),
-    ],
-  });
+  const phase = (signs: Place['signs'], mode: Mode): Phase => {
+    const place = { company: COMPANY_PLACEHOLDER, signs, mode };
+    const words = conditionsOf(terms, place);
+    const conditions = kinds.length < KINDS.length ? conditionsOf(terms, { ...place, kinds }) : words;
+    return { query: words.join(' & '), conditions };
+  };
   const phases = [
     phase(['identity'], 'exact'),
     phase(['identity'], 'begun'),
@@ -42,9 +41,6 @@ export function phasesOf({ terms, kinds, readsCases }: Search): Phase[] {
   const areNamed = kinds.some((kind) => !['interaction', 'appointment'].includes(kind));
   return phases.map((one, i) => {
     const isSame = (i === 1 || i === 3) && one.query === phases[i - 1]?.query;
-    return isSame || (isOfNames(i) && !areNamed) ? { query: '', conditions: [] } : one;
+    return isSame || (i <= NAMES && !areNamed) ? { query: '', conditions: [] } : one;
   });
 }
-
-const queryOf = (terms: readonly Term[], signs: Place['signs'], mode: Mode): string =>
-  tsquery(terms, { company: COMPANY_PLACEHOLDER, signs, mode });

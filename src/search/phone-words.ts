@@ -79,9 +79,18 @@ export type PhoneWords = { starts: readonly string[]; ends: readonly string[] };
 export const storedPhones = (text: string, region: string): (DigitRun & PhoneWords)[] =>
   digitRuns(text, region).map((run) => ({ ...run, ...storedPhone(run.text, region) }));
 
-function storedPhone(run: string, region: string): PhoneWords {
+/** Digits that are long enough to be stored as a number. */
+function storedDigits(run: string): string | undefined {
   const digits = withoutZeros(digitsOf(run));
-  if (digits.length < MIN_STORED_DIGITS || digits.length > MAX_DIGITS) return { starts: [], ends: [] };
+  return digits.length < MIN_STORED_DIGITS || digits.length > MAX_DIGITS ? undefined : digits;
+}
+
+/** Whether a stored number ends so. Its last digits are the same in every notation, so it need not be read. */
+export const endsWith = (run: string, end: string): boolean => storedDigits(run)?.endsWith(reversed(end)) === true;
+
+export function storedPhone(run: string, region: string): PhoneWords {
+  const digits = storedDigits(run);
+  if (digits === undefined) return { starts: [], ends: [] };
   const { e164, national } = parsePhone(run, region) ?? { e164: `+${digits}`, national: digits };
   const international = e164.slice(1);
   return { starts: [...new Set([digits, national, international])], ends: [reversed(international)] };

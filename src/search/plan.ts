@@ -1,6 +1,6 @@
 import type { Kind } from './documents.sql.ts';
 import { periodsBetween, startOf } from './periods.ts';
-import { LAST_PHASE, type Phase } from './phases.ts';
+import { LAST_PHASE, NAMES, type Phase, WHOLE_NAMES } from './phases.ts';
 import { SIGNS } from './query.ts';
 import { COMPANY_PLACEHOLDER, NEWEST_RECORDS } from './statements.sql.ts';
 
@@ -12,14 +12,16 @@ import { COMPANY_PLACEHOLDER, NEWEST_RECORDS } from './statements.sql.ts';
  */
 const MAX_OCCURRENCES = 2_000;
 const MAX_DOUBLINGS = 4;
+/** A sample of few records, or of records of one moment, says little of how often they are written. */
+const MIN_SAMPLED_SECONDS = 3_600;
 
 /**
  * Where a page ends: in a phase, before a record. `hasHits`: there were some up to it. `stops`: how many pages up to it
  * ended before they were full.
  */
 export type Position = { phase: number; at: string; id: string; hasHits: boolean; stops: number };
-/** `first_phase`: of a hit that the last phase has found, the first one that finds it. */
-export type FoundKey = { phase: number; first_phase?: number; kind: Kind; case_id: string; id: string; at: string };
+/** `phase`: the first one that finds the record. */
+export type FoundKey = { phase: number; kind: Kind; case_id: string; id: string; at: string };
 /** All records are before it. */
 export const TOP = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
@@ -56,23 +58,26 @@ export type Step = {
 /** `newest`: hits among the newest records, which follow those of the steps. */
 export type Plan = { steps: Step[]; newest: FoundKey[]; next: End | undefined };
 
-/** The newest records are enough for a phase of which they have a page of hits. */
-export function planOf(page: PageToFind, first: number, last: number): Plan {
+/**
+ * The newest records are enough for a phase of which they have a page of hits. `namesTogether`: the steps of beginnings of
+ * names find whole names too.
+ */
+export function planOf(page: PageToFind, first: number, last: number, namesTogether = false): Plan {
   const { phases, newest, from, limit } = page;
   const plan: Plan = { steps: [], newest: [], next: undefined };
   // There are none if no record is left.
   const periods = newest.records === 0 ? [] : periodsBetween(new Date(newest.newest_at), new Date(newest.oldest_at));
   for (let phase = first; phase <= last; phase++) {
-    if (phases[phase]?.query === '') continue;
+    if (phases[phase]?.query === '' || (namesTogether && phase === WHOLE_NAMES)) continue;
     // The newest records are those before the position, while another phase begins with the newest of all.
     if (phase !== from.phase && from.at !== TOP.at) return { ...plan, next: { phase, ...TOP } };
-    const hits = newest.hits.filter((hit) => hit.phase === phase);
+    const hits = hitsOfPhase(newest, phase, from);
     if (newest.records < NEWEST_RECORDS) {
       plan.newest.push(...hits);
     } else if (hits.length > limit) {
       return { ...plan, newest: hits };
     } else {
-      const { steps, next } = stepsOf(page, phase, periods);
+      const { steps, next } = stepsOf(page, phase, { periods, findsEarlier: namesTogether && phase === NAMES });
       plan.steps.push(...steps);
       if (next) return { ...plan, next };
     }
@@ -80,10 +85,29 @@ export function planOf(page: PageToFind, first: number, last: number): Plan {
   return plan;
 }
 
+/** The last phase finds what the others find: if a page of it has such a hit, that was written since the first page. */
+function hitsOfPhase({ hits }: Newest, phase: number, from: Position): FoundKey[] {
+  if (phase !== LAST_PHASE || from.phase !== LAST_PHASE) return hits.filter((hit) => hit.phase === phase);
+  return hits.toSorted((a, b) => (a.at === b.at ? compare(b.id, a.id) : compare(b.at, a.at)));
+}
+
+const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
+
+/** Few have both names, if the sample has neither. Then one look through all names is cheaper than two. */
+export function mayFindNamesTogether({ phases, newest, from }: PageToFind): boolean {
+  const isRare = (phase: number) =>
+    phases[phase]?.query !== '' &&
+    reachMs(frequenciesOf(phases, newest, phases[phase] as Phase), newest) === Number.POSITIVE_INFINITY;
+  const isStart = from.phase === WHOLE_NAMES && from.at === TOP.at;
+  return isStart && newest.hits.every(({ phase }) => phase > NAMES) && isRare(WHOLE_NAMES) && isRare(NAMES);
+}
+
+type StepOptions = { periods: readonly string[]; findsEarlier: boolean };
+
 function stepsOf(
   { phases, newest, from }: PageToFind,
   phase: number,
-  all: readonly string[],
+  { periods: all, findsEarlier }: StepOptions,
 ): Pick<Plan, 'steps' | 'next'> {
   const frequencies = frequenciesOf(phases, newest, phases[phase] as Phase);
   const queries = queriesOf(phases, phase, frequencies);
@@ -102,7 +126,7 @@ function stepsOf(
       from: start,
       conditions: queries.indexed.map((condition) => inPeriods(condition, periods, newest)),
       others: numbered(queries.others, newest) || null,
-      earlier: numbered(queries.earlier, newest) || null,
+      earlier: findsEarlier ? null : numbered(queries.earlier, newest) || null,
     });
     before = { at: start, id: LOWEST_ID };
     if (!isLast && Date.parse(start) <= until) return { steps, next: { phase, ...before } };
@@ -127,7 +151,8 @@ export const numbered = (query: string, { company_number }: Newest): string =>
 /** How far a page looks back in a phase: without limit if its rarest condition is not in the sample. */
 function reachMs(frequencies: readonly number[], { sampled_seconds }: Newest): number {
   const lowest = Math.min(...frequencies);
-  return lowest === 0 ? Number.POSITIVE_INFINITY : (sampled_seconds * 1000 * MAX_OCCURRENCES) / lowest;
+  if (lowest === 0) return Number.POSITIVE_INFINITY;
+  return (Math.max(sampled_seconds, MIN_SAMPLED_SECONDS) * 1000 * MAX_OCCURRENCES) / lowest;
 }
 
 /** The index is asked for the two rarest conditions, or for one that is rare enough. The others, and whether a hit is one of an earlier phase, are read from the hits. */

@@ -61,23 +61,27 @@ export type Place = {
   mode: Mode;
 };
 
-/** Returns a query of PostgreSQL. */
-export function tsquery(terms: readonly Term[], { company, signs, kinds, mode }: Place): string {
+/** The further groups of a typed number share one condition. */
+const MAX_GROUPS = 4;
+
+/**
+ * Returns what must all be true, as queries of PostgreSQL. Each group of a typed number is a condition of its own, so that
+ * two frequent years are no condition that only their meeting fulfils: (a and b) or n is (a or n) and (b or n).
+ */
+export function conditionsOf(terms: readonly Term[], { company, signs, kinds, mode }: Place): string[] {
   const oneOf = (word: string, prefix: boolean) =>
     `(${signs.map((sign) => `${lexeme(company, sign, word)}${prefix ? ':*' : ''}`).join(' | ')})`;
-  const parts = terms.map(({ words, phone }, nth) => {
-    const isLast = nth === terms.length - 1;
+  const conditions = terms.flatMap(({ words, phone }, nth) => {
+    const isIncomplete = mode === 'prefix' || (mode === 'begun' && nth === terms.length - 1);
     // Of a typed number only the last group can be incomplete.
-    const isIncomplete = mode === 'prefix' || (mode === 'begun' && isLast);
-    const mayGoOn = (i: number) => i === words.length - 1 && isIncomplete;
-    const all = words.map((word, i) => oneOf(word, isPrefix(word) && mayGoOn(i))).join(' & ');
-    if (!phone) return `(${all})`;
+    const groups = words.map((word, i) => oneOf(word, isPrefix(word) && isIncomplete && i === words.length - 1));
+    if (!phone) return groups;
     const starts = phone.starts.map((start) =>
       oneOf(start, start.length >= MIN_NARROW_DIGITS || (isPrefix(start) && isIncomplete)),
     );
     const ends = phone.ends.map((digits) => `${lexeme(company, 'phone', digits)}:*`);
-    return `(${[`(${all})`, ...starts, ...ends].join(' | ')})`;
+    if (groups.length > MAX_GROUPS) groups.push(`(${groups.splice(MAX_GROUPS - 1).join(' & ')})`);
+    return groups.map((group) => `(${[group, ...starts, ...ends].join(' | ')})`);
   });
-  const ofKinds = kinds ? [`(${kinds.map((kind) => lexeme(company, 'kind', kind)).join(' | ')})`] : [];
-  return [...parts, ...ofKinds].join(' & ');
+  return kinds ? [...conditions, `(${kinds.map((kind) => lexeme(company, 'kind', kind)).join(' | ')})`] : conditions;
 }

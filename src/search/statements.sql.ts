@@ -6,7 +6,7 @@ export const COMPANY_PLACEHOLDER = '@';
 
 /** These records are looked through one by one, so that frequent words are found without asking the index for all of them. */
 export const NEWEST_RECORDS = 600;
-/** Of these it is counted how many have each word. */
+/** Of these it is counted how many have each word. Records that the caller may not read do not count. */
 const SAMPLED_RECORDS = 300;
 
 /**
@@ -47,7 +47,8 @@ export const lookThroughNewest = read('search.look_through_newest', {
        WHERE phase IS NOT NULL
     ), sample AS MATERIALIZED (
       -- Long ones are unpacked once.
-      SELECT s.at, s.words || ''::tsvector AS words FROM (${newest(SAMPLED_RECORDS)}) s WHERE cardinality(${input.conditions}) > 0
+      SELECT s.at, s.words || ''::tsvector AS words FROM (${newest(SAMPLED_RECORDS)}) s
+       WHERE s.kind = ANY (${input.kinds}) AND cardinality(${input.conditions}) > 0
     )
     SELECT q.company_number, q.complete, n.records, n.newest_at,
            (SELECT ${isoTime('d.at')} FROM search_documents d WHERE d.company_id = ${input.company_id}
@@ -81,14 +82,14 @@ const findBy = (conditions: 1 | 2) =>
       /** the queries of one or two conditions in these periods, */
       firsts: 'text[]',
       seconds: 'text[]',
-      /** the query of the other conditions, and the one of all phases before it, */
+      /** the query of the other conditions, and the one of the phases before it, whose hits are left out, */
       others: 'text[]',
       earlier: 'text[]',
       /** and where its records begin and end. */
       from_at: 'timestamptz[]',
       before_at: 'timestamptz[]',
       before_id: 'uuid[]',
-      /** The query of each phase, for the hits of the last one, which finds what the others find too. */
+      /** The query of each phase. A hit of steps that leave nothing out belongs to the first one that it matches. */
       queries: 'text[]',
       limit: 'int',
     },
@@ -96,10 +97,8 @@ const findBy = (conditions: 1 | 2) =>
     sql: (input) => {
       const indexed = ['first', 'second'].slice(0, conditions);
       return `
-    SELECT s.phase, CASE WHEN s.phase < 4 THEN s.phase
-                ${[0, 1, 2, 3].map((n) => `WHEN h.words @@ (${input.queries})[${n + 1}]::tsquery THEN ${n}`).join(' ')}
-                ELSE 4 END AS first_phase,
-           h.kind, h.case_id, h.id, ${isoTime('h.at')} AS at
+    SELECT CASE ${[0, 1, 2, 3].map((n) => `WHEN s.earlier IS NULL AND s.phase > ${n} AND h.words @@ (${input.queries})[${n + 1}]::tsquery THEN ${n}`).join(' ')}
+                ELSE s.phase END AS phase, h.kind, h.case_id, h.id, ${isoTime('h.at')} AS at
       FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
               FROM unnest(${input.phases}, ${input.firsts}, ${input.seconds}, ${input.others}, ${input.earlier},
                           ${input.from_at}, ${input.before_at}, ${input.before_id})
