@@ -253,6 +253,25 @@ test('a batch that fails after the deadline is not sent again', async () => {
   await assertIdle();
 });
 
+test('a statement that takes longer than it may is a 503 that says so', async () => {
+  const own = await startApp();
+  const { path, get } = await own.company();
+  const holder = new pg.Client(own.connection);
+  await holder.connect();
+  try {
+    await holder.query('BEGIN; LOCK TABLE interactions');
+    const answer = get(`${path}/interactions`);
+    // What a statement timeout does to the statement.
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await own.sql(cancel)).length > 0);
+    assertUnavailable(await answer);
+    assert.match((await answer).body.detail, /^The database answers too slowly/);
+  } finally {
+    await holder.end();
+  }
+});
+
 test('background work has no deadline', async () => {
   const asked = testQuery('test.slow', 'SELECT 1');
   slow.delayMs = DEADLINE_MS / 2;

@@ -5,7 +5,7 @@ import { type Connection, sharesSessions } from './connection.ts';
 import { assertNotPast, deadlineError, isPast } from './deadline.ts';
 import { type OnBatch, PipelinedPool } from './pipelined-pool.ts';
 import type { Row } from './pipelined-transaction.ts';
-import { isConnectionError, isMissingPreparedStatement, isTransient } from './postgres-errors.ts';
+import { isConnectionError, isMissingPreparedStatement, isStatementTimeout, isTransient } from './postgres-errors.ts';
 import { PrimaryClient, type PrimaryClientConfig } from './primary-client.ts';
 import { settingsSql } from './session-settings.ts';
 import { SilenceWatch } from './silence-watch.ts';
@@ -340,5 +340,6 @@ const sendForRow = (pool: PipelinedPool, query: Query, deadline: number) => pool
 const sendForRows = <Row extends pg.QueryResultRow>(pool: PipelinedPool, query: Query) => pool.queryRows<Row>(query);
 
 function rethrowAsUnavailable(error: unknown): never {
+  if (isStatementTimeout(error)) throw deadlineError(error);
   throw isTransient(error) ? new UnavailableError('The database cannot be reached.', error) : error;
 }

@@ -28,6 +28,9 @@ export const isMissingPreparedStatement = (error: unknown): boolean => codeOf(er
  */
 export const isMissingObject = (error: unknown): boolean => /^(42P01|42P10|42703|42883|42501)$/.test(codeOf(error));
 
+/** The statement waited or worked for longer than it may. */
+export const isStatementTimeout = (error: unknown): boolean => codeOf(error) === '57014';
+
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
 
 /**
