@@ -19,23 +19,10 @@ import {
   titles,
 } from './harness/search.ts';
 import { isExpected, mayBeNumber, type SearchedTexts } from './harness/search-model.ts';
+import { pagesOf } from './harness/search-pages.ts';
 import { randomFrom } from './harness/simulated-year.ts';
 
 /** The pages of a search have every hit once, best first, whether the newest records have it or the index does. */
-
-/** Follows the links from page to page. */
-async function pagesOf(caller: Caller, q: string, more = ''): Promise<Hit[][]> {
-  const pages: Hit[][] = [];
-  let next: string | undefined = `/search?q=${encodeURIComponent(q)}${more}`;
-  while (next !== undefined) {
-    const { status, body, headers } = await caller.get(next);
-    assert.equal(status, 200);
-    pages.push(body.hits);
-    next = nextOf(headers.link);
-    assert.ok(pages.length <= 500, 'the pages end');
-  }
-  return pages;
-}
 
 const WORDS = ['al', 'alder', 'aldermoor', 'birch', 'bir', 'cedar', 'cedars', 'damson', 'elm', 'fig'];
 const NUMBERS = ['42', '4200', '2025', '2026', '9876543210987'];
