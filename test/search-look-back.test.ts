@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addCalls, addEntry, app, fillers, ids, openCase, rebuilt, TODAY } from './harness/search.ts';
+import { pagesOf } from './harness/search-pages.ts';
+
+/** How far a page of a search looks back. */
+
+test('what a credential may not read does not change its pages', async () => {
+  const company = await app.company();
+  const nobody = { first_names: 'Ann', last_name: 'Nobody' };
+  const names = Array.from({ length: 10 }, () => nobody);
+  await openCase(company, 'flowers', names);
+  for (const name of names) await addEntry(company, company.caseId, name);
+  for (const table of ['people', 'customers', 'cases'])
+    await app.sql(`UPDATE ${table} SET created_at = $2 WHERE company_id = $1`, [company.companyId, new Date(TODAY)]);
+  const years = [2023, 2019, 2012].flatMap((year) =>
+    ['foxglove', 'heather', 'foxglove and heather'].map((notes) => ({ notes, at: `${year}-05-01T10:00:00Z` })),
+  );
+  await addCalls(company, company.caseId, [...fillers(), ...years]);
+  const caller = await company.withScopes('interactions:read');
+  const readPages = async () => {
+    await rebuilt(company);
+    const pages: string[][][] = [];
+    for (const search of ['foxglove&limit=1', 'heather foxglove', 'foxglove xylophone', 'foxg heat&limit=2']) {
+      const [q = '', limit = 'limit=20'] = search.split('&');
+      pages.push((await pagesOf(caller, q, `&${limit}`)).map(ids));
+    }
+    return pages;
+  };
+  const expected = await readPages();
+  assert.deepEqual(
+    expected.map((pages) => pages.flat().length),
+    [6, 3, 0, 3],
+  );
+  for (const [table, count] of [
+    ['customers', 1],
+    ['people', 10],
+  ] as const) {
+    const rename = `UPDATE ${table} SET first_names = $2, last_name = $3 WHERE id IN
+                      (SELECT id FROM ${table} WHERE company_id = $1 ORDER BY id LIMIT $4)`;
+    await app.sql(rename, [company.companyId, 'Heather', 'Foxglove', count]);
+    assert.deepEqual(await readPages(), expected, `${count} of the ${table} have the words`);
+    await app.sql(rename, [company.companyId, nobody.first_names, nobody.last_name, count]);
+  }
+});
