@@ -43,3 +43,35 @@ test('what a credential may not read does not change its pages', async () => {
     await app.sql(rename, [company.companyId, nobody.first_names, nobody.last_name, count]);
   }
 });
+
+test('two words that are frequent only in older records end a page early', async () => {
+  const company = await app.company();
+  const frequent = fillers(Date.parse('2026-10-10T12:00:00Z')).map(({ at }, i) => ({
+    notes: i % 2 ? 'willow' : 'poplar',
+    at,
+  }));
+  const months = Array.from({ length: 40 }, (_, i) => new Date(Date.UTC(2026, 8 - i, 1)).toISOString());
+  const hits = ['2026-10-10T11:30:01Z', '2023-06-15T10:00:00Z', '2015-01-01T10:00:00Z'];
+  await addCalls(company, company.caseId, [
+    ...[...fillers(), ...frequent, ...hits.map((at) => ({ notes: 'willow and poplar', at }))],
+    ...months.flatMap((at) => [
+      { notes: 'willow', at },
+      { notes: 'poplar', at },
+    ]),
+  ]);
+  await rebuilt(company);
+  const days = hits.map((at) => at.slice(0, 10));
+  for (const q of ['willow poplar', 'poplar willow', 'willow popl', 'will popl']) {
+    const pages = await pagesOf(company, q);
+    assert.deepEqual(
+      pages.flat().map(({ at }) => at.slice(0, 10)),
+      days,
+      q,
+    );
+    const first = pages[0]?.map(({ at }) => at.slice(0, 10)) ?? [];
+    assert.ok(!first.includes('2015-01-01'), `${q}: the first page looks back only so far`);
+    assert.ok(pages.length < 16, `${q}: each page looks back twice as far as the one before it: ${pages.length}`);
+  }
+  const found = await pagesOf(company, 'willow xylophone');
+  assert.deepEqual([found.flat().length, found.length < 16], [0, true], `${found.length} pages`);
+});
