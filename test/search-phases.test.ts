@@ -57,3 +57,47 @@ for (const [where, others] of [
     }
   });
 }
+
+test('names come first, then whole words, then beginnings, of equal ones the newest, though names are the oldest', async () => {
+  const company = await app.company();
+  const names: [last_name: string, year: number][] = [
+    ['Elm', 2010],
+    ['Elm', 2011],
+    ['Elmtree', 2012],
+    ['Elmtree', 2013],
+  ];
+  for (const [last_name, year] of names) {
+    const id = await addEntry(company, company.caseId, { first_names: 'Oak', last_name });
+    await app.sql('UPDATE people SET created_at = $2 WHERE id = $1', [id, `${year}-05-01T10:00:00Z`]);
+  }
+  const texts = ['oak elm', 'elm, oak', 'oak elmtree', 'oak elms', 'oaktree elmtree', 'oaktree elm', 'oak', 'elm'];
+  await addCalls(company, company.caseId, [
+    ...texts.map((notes, i) => ({ notes, at: `${2014 + i}-05-01T10:00:00Z` })),
+    // Without these, the whole names would be the only hits of 2011 and before.
+    { notes: 'oak elm', at: '2009-05-01T10:00:00Z' },
+    { notes: 'oak elmtree', at: '2008-05-01T10:00:00Z' },
+  ]);
+  const expected: [q: string, years: number[]][] = [
+    ['oak elm', [2011, 2010, 2013, 2012, 2015, 2014, 2009, 2017, 2016, 2008]],
+    ['elm oak', [2011, 2010, 2015, 2014, 2009, 2019]],
+    ['oak elmt', [2013, 2012, 2016, 2008]],
+    // Nothing has them as typed.
+    ['oakt elmt', [2018]],
+    ['oakt elm', [2019, 2018]],
+  ];
+  for (const newer of [[], fillers()]) {
+    await addCalls(company, company.caseId, newer);
+    await rebuilt(company);
+    for (const [q, years] of expected) {
+      for (const limit of [1, 2, 50]) {
+        const pages = await pagesOf(company, q, `&limit=${limit}`);
+        const found = pages.flat().map(({ at }) => Number(at.slice(0, 4)));
+        assert.deepEqual(found, years, `${q}, ${newer.length} newer ones, limit ${limit}`);
+        assert.ok(
+          pages.slice(0, -1).every(({ length }) => length === limit),
+          `${q}, limit ${limit}: all pages but the last are full`,
+        );
+      }
+    }
+  }
+});
