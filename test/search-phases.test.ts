@@ -89,7 +89,7 @@ test('names come first, then whole words, then beginnings, of equal ones the new
     await addCalls(company, company.caseId, newer);
     await rebuilt(company);
     for (const [q, years] of expected) {
-      for (const limit of [1, 2, 50]) {
+      for (const limit of [1, 2, 7, 50]) {
         const pages = await pagesOf(company, q, `&limit=${limit}`);
         const found = pages.flat().map(({ at }) => Number(at.slice(0, 4)));
         assert.deepEqual(found, years, `${q}, ${newer.length} newer ones, limit ${limit}`);
