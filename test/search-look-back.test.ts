@@ -44,7 +44,7 @@ test('what a credential may not read does not change its pages', async () => {
   }
 });
 
-test('two words that are frequent only in older records end a page early', async () => {
+test('words that are frequent only in older records are found wherever they meet, newest first', async () => {
   const company = await app.company();
   const frequent = fillers(Date.parse('2026-10-10T12:00:00Z')).map(({ at }, i) => ({
     notes: i % 2 ? 'willow' : 'poplar',
@@ -68,9 +68,7 @@ test('two words that are frequent only in older records end a page early', async
       days,
       q,
     );
-    const first = pages[0]?.map(({ at }) => at.slice(0, 10)) ?? [];
-    assert.ok(!first.includes('2015-01-01'), `${q}: the first page looks back only so far`);
-    assert.ok(pages.length < 16, `${q}: each page looks back twice as far as the one before it: ${pages.length}`);
+    assert.ok(pages.length < 16, `${q}: ${pages.length} pages`);
   }
   const found = await pagesOf(company, 'willow xylophone');
   assert.deepEqual([found.flat().length, found.length < 16], [0, true], `${found.length} pages`);
