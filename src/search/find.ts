@@ -63,16 +63,18 @@ async function findAfter({ db, company }: Context, search: Search, from: Positio
     const indexed = await db.queryRows<FoundKey>(findInSteps(plan.steps, { ...inputs, queries: ofCompany }));
     return [...indexed, ...plan.newest];
   };
+  let findsMuch = false;
   if (from === START && newest.records === NEWEST_RECORDS && newest.hits.length === 0) {
     // A search that finds little at all needs one phase only: the last one finds all that the others find.
     const plan = planOf(page, LAST_PHASE, LAST_PHASE);
     const hits = plan.next ? undefined : await hitsOf(plan);
     if (hits && hits.length <= limit) return { keys: bestOf(hits), complete, next: undefined };
+    findsMuch = hits !== undefined;
   }
   let plan: Plan | undefined;
   let hits: FoundKey[] = [];
   if (from.phase < LAST_PHASE) {
-    const namesTogether = mayFindNamesTogether(page);
+    const namesTogether = !findsMuch && mayFindNamesTogether(page);
     plan = planOf(page, from.phase, LAST_PHASE - 1, namesTogether);
     hits = (await hitsOf(plan)).sort(byPhase);
     if (namesTogether && hits.length > limit && hits.every(({ phase }) => phase <= NAMES)) {
