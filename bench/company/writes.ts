@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import pg from 'pg';
-import { readDataset } from '../dataset.ts';
+import { readDataset, restoreAppointments } from '../dataset.ts';
 import { openEnvironment } from '../environment.ts';
 import { measure, type Round } from '../measure.ts';
 import { OPERATIONS } from '../operations.ts';
@@ -50,6 +50,8 @@ try {
   for (let start = 1; start <= starts; start++) {
     const now = environment.use(await startService(connection, { dataDir }));
     const before = environment.use(await startService({ ...connection, database: 'before' }, { dataDir }));
+    // The start before has deleted some.
+    for (const one of [client, other]) await restoreAppointments(one);
     const targets = { now: { ...now, client, load }, before: { ...before, client: other, load } };
     for (const [operation, measured] of results) {
       const onRound = (_operation: unknown, server: string, round: number) =>
