@@ -28,9 +28,9 @@ const ofFirst =
     return path(rows[0].id);
   };
 
-/** A month in the middle of the data. */
-const MONTH = { from: '2024-05-01%2000:00', to: '2024-06-01%2000:00' };
-const DUE = `due_from=${MONTH.from}&due_to=${MONTH.to}`;
+/** A year in the middle of the data. At a hundredth of it, each list has a page of it too. */
+const YEAR = { from: '2023-05-01%2000:00', to: '2024-05-01%2000:00' };
+const DUE = `due_from=${YEAR.from}&due_to=${YEAR.to}`;
 
 const LISTS: Readonly<Record<string, CompanyRequest['path']>> = {
   cases: '/cases?limit=20',
@@ -42,21 +42,21 @@ const LISTS: Readonly<Record<string, CompanyRequest['path']>> = {
   interactions: '/interactions',
   'interactions, oldest first': '/interactions?sort=when',
   'interactions of a type': '/interactions?type=letter',
-  'interactions of a month': `/interactions?from=${MONTH.from}&to=${MONTH.to}`,
+  'interactions of a year': `/interactions?from=${YEAR.from}&to=${YEAR.to}`,
   'interactions by external id': '/interactions?external_id=nobody',
   invoices: '/invoices',
   'invoices by creation': '/invoices?sort=-date_created',
   'invoices in part paid': '/invoices?status=Part%20Paid&limit=20',
   'open invoices': '/invoices?open=true',
   'overdue invoices': '/invoices?overdue=true&sort=date_due',
-  'invoices due in a month': `/invoices?${DUE}`,
-  'invoices due in a month by creation': `/invoices?${DUE}&sort=-date_created`,
+  'invoices due in a year': `/invoices?${DUE}`,
+  'invoices due in a year by creation': `/invoices?${DUE}&sort=-date_created`,
   appointments: '/appointments',
-  'appointments of a month': `/appointments?from=${MONTH.from}&to=${MONTH.to}`,
+  'appointments of a year': `/appointments?from=${YEAR.from}&to=${YEAR.to}`,
   'appointments, cancelled': '/appointments?outcome=cancelled&sort=-start_time',
   'appointments of an adviser': '/appointments?adviser_email=adviser-3@company.example&limit=20',
   'appointments of an adviser, cancelled':
-    '/appointments?adviser_email=adviser-3@company.example&outcome=cancelled&limit=20',
+    '/appointments?adviser_email=adviser-3@company.example&outcome=cancelled&limit=2',
   'address book': '/address-book',
   'address book backwards': '/address-book?sort=-name',
   'address book by name': '/address-book?name=smi',
@@ -64,7 +64,7 @@ const LISTS: Readonly<Record<string, CompanyRequest['path']>> = {
   'address book by phone': '/address-book?phone=07400%20123456',
   'address book by tag': '/address-book?tag=vip-client',
   'sums of invoices': '/invoices/sums',
-  'sums of invoices due in a month': `/invoices/sums?${DUE}`,
+  'sums of invoices due in a year': `/invoices/sums?${DUE}`,
   'a case': ofCase((id) => `/cases/${id}`),
   'timeline of a case': ofCase((id) => `/cases/${id}/timeline`),
 };
