@@ -12,7 +12,7 @@ import { until, within } from './until.ts';
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 
 /** Longer than a first start that fetches a Node, or that recovers a database, on a loaded machine. */
-const MAX_START_MS = 120_000;
+export const MAX_START_MS = 120_000;
 /** The service stops within 75 seconds. */
 const MAX_STOP_MS = 90_000;
 /** Longer than a command or a run of tests needs on a loaded machine, and shorter than a test may take. */

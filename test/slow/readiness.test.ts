@@ -6,14 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { childrenOf, commandOf, kill } from '../../chaos/deployment.ts';
 import { freePort } from '../harness/free-port.ts';
 import { caller } from '../harness/http.ts';
-import { launch, printed, temporaryDirectory } from '../harness/service.ts';
+import { launch, MAX_START_MS, printed, temporaryDirectory } from '../harness/service.ts';
 
 const POLL_MS = 10;
-const START_MS = 30_000;
 
 /** Polls from the beginning, each time on a new connection, which any of the processes may get. */
 async function untilReady(base: string): Promise<void> {
-  const deadline = performance.now() + START_MS;
+  const deadline = performance.now() + MAX_START_MS;
   for (;;) {
     const status = await fetch(`${base}/readyz`, { headers: { connection: 'close' } }).then(
       (answer) => answer.status,
@@ -21,7 +20,7 @@ async function untilReady(base: string): Promise<void> {
     );
     if (status === 200) return;
     assert.ok(status === undefined || status === 503, `status ${status}`);
-    assert.ok(performance.now() < deadline, `not ready within ${START_MS} ms`);
+    assert.ok(performance.now() < deadline, `not ready within ${MAX_START_MS} ms`);
     await pause(POLL_MS);
   }
 }
