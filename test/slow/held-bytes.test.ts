@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { Evictions } from '../../src/http/plugins/evictions.ts';
 import { UnreadResponses } from '../../src/http/plugins/unread-responses.ts';
@@ -104,8 +103,8 @@ test('unfinished bodies together hold no more than their limit: the slowest are 
 test('of unfinished bodies those that come slowly are given up before one that comes fast', async () => {
   const company = await small.company();
   const slow = Array.from({ length: 20 }, () => peer(small, tokenRequest(16 * KIB), Buffer.alloc(8 * KIB, ' ')));
-  await until(async () => (await metric(small, 'http_unfinished_request_bytes')) > 0);
-  await pause(200);
+  // Each holds as much as it has announced.
+  await until(async () => (await metric(small, 'http_unfinished_request_bytes')) === slow.length * 16 * KIB);
   const before = await metric(small, `${EVICTED}{reason="unfinished_request"}`);
   const body = JSON.stringify({ type: 'phone', unknown: 'x'.repeat(300 * KIB) });
   assert.equal((await company.post(`${company.path}/interactions`, body)).status, 200);
