@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Database } from '../../src/kernel/database/database.ts';
 import type { PoolName } from '../../src/kernel/sql/statement.ts';
@@ -11,6 +10,7 @@ import { temporaryDataDirectory } from '../harness/data-directory.ts';
 import { caller } from '../harness/http.ts';
 import { testQuery } from '../harness/query.ts';
 import { launch, printed, type Settings, startProcess, urlOf } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 /** An acknowledged write waits for the disk, whatever a role, a database or the server is configured to do. */
 
@@ -65,10 +65,7 @@ describe('on a server that is told otherwise', () => {
   async function set(setting: string, value: string): Promise<void> {
     await owner.query(`ALTER SYSTEM SET ${setting} = '${value}'`);
     await owner.query('SELECT pg_reload_conf()');
-    for (let tries = 0; (await owner.query(`SHOW ${setting}`)).rows[0][setting] !== value; tries++) {
-      assert.ok(tries < 500, `${setting} is not ${value}`);
-      await pause(10);
-    }
+    await until(async () => (await owner.query(`SHOW ${setting}`)).rows[0][setting] === value, `${setting} ${value}`);
   }
 
   for (const unsafe of ['off', 'local']) {
@@ -135,10 +132,7 @@ describe('a service', () => {
       const write = async () =>
         (await caller(service.url, demo.token).post(`/cases/${demo.case_id}/interactions`, { type: 'phone' })).status;
       // Requests in between meet connections that have just been ended.
-      for (let tries = 0; (await write()) !== 200; tries++) {
-        assert.ok(tries < 100, 'it writes on new connections');
-        await pause(50);
-      }
+      await until(async () => (await write()) === 200, 'a write on new connections');
       assert.match(await refusal({ DATA_DIR }, 'doctor'), new RegExp(`fault +database +${REASON}`));
       assert.match(await refusal({ DATA_DIR }, 'worker'), new RegExp(REASON));
       const both = { DATABASE_OWNER_URL: urlOf(bundled), DATABASE_URL: urlOf({ ...bundled, user: SERVICE_ROLE }) };
