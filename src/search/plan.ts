@@ -13,7 +13,7 @@ import { COMPANY_PLACEHOLDER, NEWEST_RECORDS } from './statements.sql.ts';
 const MAX_OCCURRENCES = 2_000;
 const MAX_DOUBLINGS = 4;
 /** A sample of few records, or of records of one moment, says little of how often they are written. */
-const MIN_SAMPLED_SECONDS = 3_600;
+const MIN_SAMPLED_SECONDS = 60;
 
 /**
  * Where a page ends: in a phase, before a record. `hasHits`: there were some up to it. `stops`: how many pages up to it
@@ -112,6 +112,8 @@ function stepsOf(
   const frequencies = frequenciesOf(phases, newest, phases[phase] as Phase);
   const queries = queriesOf(phases, phase, frequencies);
   const until = Date.parse(newest.newest_at) - reachMs(frequencies, newest) * 2 ** Math.min(from.stops, MAX_DOUBLINGS);
+  const others = numbered(queries.others, newest) || null;
+  const earlier = findsEarlier ? null : numbered(queries.earlier, newest) || null;
   const steps: Step[] = [];
   let before: Step['before'] = from.phase === phase ? from : TOP;
   for (let taken = 0; taken < all.length; ) {
@@ -125,8 +127,8 @@ function stepsOf(
       before,
       from: start,
       conditions: queries.indexed.map((condition) => inPeriods(condition, periods, newest)),
-      others: numbered(queries.others, newest) || null,
-      earlier: findsEarlier ? null : numbered(queries.earlier, newest) || null,
+      others,
+      earlier,
     });
     before = { at: start, id: LOWEST_ID };
     if (!isLast && Date.parse(start) <= until) return { steps, next: { phase, ...before } };
