@@ -200,6 +200,8 @@ export class Session {
   async #createRecord(name: string): Promise<void> {
     for (const [parent, child] of PARENT_RECORDS) if (name === child) await this.#createRecord(parent);
     if (name === 'endpointId') await this.#currentCompany.delete(`/webhooks/endpoints/${this.#ids.endpointId}`);
+    // A request to delete the tag may be performed after its connection was cut off, and after the tag was created again.
+    if (name === 'entryID') await this.#currentCompany.post('/manage/custom-tags', { tag: this.#ids.tag });
     const id = await MAKERS[name]?.(this.#currentCompany, this.#ids);
     assert.ok(id);
     this.#records.delete(this.#ids[name] ?? '');
