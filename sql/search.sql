@@ -57,36 +57,39 @@ SELECT count(*)::int AS value FROM companies c LEFT JOIN search_progress p ON p.
 SELECT count(*)::int AS value FROM search_progress WHERE failures > 0;
 
 -- search.find_in_index_by_1 (reads; pool: index)
-SELECT CASE WHEN s.earlier IS NULL AND s.phase > 0 AND h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN s.earlier IS NULL AND s.phase > 1 AND h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN s.earlier IS NULL AND s.phase > 2 AND h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN s.earlier IS NULL AND s.phase > 3 AND h.words @@ ($11::text[])[4]::tsquery THEN 3
+SELECT CASE WHEN s.earlier IS NULL AND s.phase > 0 AND h.words @@ ($12::text[])[1]::tsquery THEN 0 WHEN s.earlier IS NULL AND s.phase > 1 AND h.words @@ ($12::text[])[2]::tsquery THEN 1 WHEN s.earlier IS NULL AND s.phase > 2 AND h.words @@ ($12::text[])[3]::tsquery THEN 2 WHEN s.earlier IS NULL AND s.phase > 3 AND h.words @@ ($12::text[])[4]::tsquery THEN 3
             ELSE s.phase END AS phase, h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-  FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
-          FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[],
-                      $8::timestamptz[], $9::timestamptz[], $10::uuid[])
-            AS s (phase, first, second, others, earlier, from_at, before_at, before_id) OFFSET 0) s
+  FROM (SELECT phase, first::tsquery, second::tsquery, checks_first, others::tsquery, earlier::tsquery, from_at,
+               before_at, before_id
+          FROM unnest($3::int[], $4::text[], $5::text[], $6::boolean[], $7::text[],
+                      $8::text[], $9::timestamptz[], $10::timestamptz[], $11::uuid[])
+            AS s (phase, first, second, checks_first, others, earlier, from_at, before_at, before_id) OFFSET 0) s
  CROSS JOIN LATERAL (
   SELECT d.kind, d.case_id, d.id, d.at, d.words FROM search_documents d
    WHERE words_of_period(d.at, d.words) @@ s.first
      AND d.company_id IS NOT DISTINCT FROM $1::uuid AND d.kind = ANY ($2::text[])
      AND CASE WHEN d.at >= s.from_at THEN (d.at, d.id) < (s.before_at, s.before_id) END
      AND (s.others IS NULL OR d.words @@ s.others) AND (s.earlier IS NULL OR NOT d.words @@ s.earlier)
-   ORDER BY d.at DESC, d.id DESC LIMIT $12::int) h
- LIMIT $12::int;
+   ORDER BY d.at DESC, d.id DESC LIMIT $13::int) h
+ LIMIT $13::int;
 
 -- search.find_in_index_by_2 (reads; pool: index)
-SELECT CASE WHEN s.earlier IS NULL AND s.phase > 0 AND h.words @@ ($11::text[])[1]::tsquery THEN 0 WHEN s.earlier IS NULL AND s.phase > 1 AND h.words @@ ($11::text[])[2]::tsquery THEN 1 WHEN s.earlier IS NULL AND s.phase > 2 AND h.words @@ ($11::text[])[3]::tsquery THEN 2 WHEN s.earlier IS NULL AND s.phase > 3 AND h.words @@ ($11::text[])[4]::tsquery THEN 3
+SELECT CASE WHEN s.earlier IS NULL AND s.phase > 0 AND h.words @@ ($12::text[])[1]::tsquery THEN 0 WHEN s.earlier IS NULL AND s.phase > 1 AND h.words @@ ($12::text[])[2]::tsquery THEN 1 WHEN s.earlier IS NULL AND s.phase > 2 AND h.words @@ ($12::text[])[3]::tsquery THEN 2 WHEN s.earlier IS NULL AND s.phase > 3 AND h.words @@ ($12::text[])[4]::tsquery THEN 3
             ELSE s.phase END AS phase, h.kind, h.case_id, h.id, to_char(h.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
-  FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
-          FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[],
-                      $8::timestamptz[], $9::timestamptz[], $10::uuid[])
-            AS s (phase, first, second, others, earlier, from_at, before_at, before_id) OFFSET 0) s
+  FROM (SELECT phase, first::tsquery, second::tsquery, checks_first, others::tsquery, earlier::tsquery, from_at,
+               before_at, before_id
+          FROM unnest($3::int[], $4::text[], $5::text[], $6::boolean[], $7::text[],
+                      $8::text[], $9::timestamptz[], $10::timestamptz[], $11::uuid[])
+            AS s (phase, first, second, checks_first, others, earlier, from_at, before_at, before_id) OFFSET 0) s
  CROSS JOIN LATERAL (
   SELECT d.kind, d.case_id, d.id, d.at, d.words FROM search_documents d
    WHERE words_of_period(d.at, d.words) @@ s.first AND words_of_period(d.at, d.words) @@ s.second
      AND d.company_id IS NOT DISTINCT FROM $1::uuid AND d.kind = ANY ($2::text[])
      AND CASE WHEN d.at >= s.from_at THEN (d.at, d.id) < (s.before_at, s.before_id) END
+     AND (NOT s.checks_first OR (SELECT true FROM search_documents e WHERE words_of_period(e.at, e.words) @@ s.first LIMIT 1))
      AND (s.others IS NULL OR d.words @@ s.others) AND (s.earlier IS NULL OR NOT d.words @@ s.earlier)
-   ORDER BY d.at DESC, d.id DESC LIMIT $12::int) h
- LIMIT $12::int;
+   ORDER BY d.at DESC, d.id DESC LIMIT $13::int) h
+ LIMIT $13::int;
 
 -- search.lag (reads; pool: search)
 SELECT greatest(0, coalesce(max(extract(epoch FROM $1::timestamptz - e.at)), 0))::float8 AS value

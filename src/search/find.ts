@@ -112,6 +112,7 @@ function findInSteps(steps: readonly Step[], inputs: Inputs): Query {
     phases: steps.map(({ phase }) => phase),
     firsts: steps.map(({ conditions }) => conditions[0] ?? null),
     seconds: steps.map(({ conditions }) => conditions[1] ?? conditions[0] ?? null),
+    checks: steps.map(({ checksFirst }) => checksFirst),
     others: steps.map(({ others }) => others),
     earlier: steps.map(({ earlier }) => earlier),
     from_at: steps.map(({ from }) => from),

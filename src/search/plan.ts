@@ -52,6 +52,7 @@ export type Step = {
   from: string;
   /** Queries of PostgreSQL: what the index is asked for, what else is true, and the phases before this one. */
   conditions: string[];
+  checksFirst: boolean;
   others: string | null;
   earlier: string | null;
 };
@@ -127,6 +128,7 @@ function stepsOf(
       before,
       from: start,
       conditions: queries.indexed.map((condition) => inPeriods(condition, periods, newest)),
+      checksFirst: queries.checksFirst,
       others,
       earlier,
     });
@@ -169,10 +171,14 @@ function queriesOf(phases: readonly Phase[], phase: number, frequencies: readonl
   // Two words of which the sample has none may both be frequent in older records: which is rarer is not known.
   const isRareEnough = first?.frequency === 0 && second?.frequency !== 0 && isExpensive;
   const indexed = isRareEnough ? 1 : 2;
+  // Nobody may be called by a word that the sample lacks. Then nothing that begins with the other one needs to be read.
+  const isFrequentBeginning = second?.condition.includes(':*') === true && second.frequency > 0;
+  const checksFirst = phase <= NAMES && first?.frequency === 0 && isFrequentBeginning && indexed === 2;
   const earlier =
     phase === LAST_PHASE ? [] : phases.slice(0, phase).flatMap(({ query }) => (query === '' ? [] : [query]));
   return {
     indexed: rarest.slice(0, indexed).map(({ condition }) => condition),
+    checksFirst,
     others: rarest
       .slice(indexed)
       .map(({ condition }) => `(${condition})`)

@@ -82,6 +82,8 @@ const findBy = (conditions: 1 | 2) =>
       /** the queries of one or two conditions in these periods, */
       firsts: 'text[]',
       seconds: 'text[]',
+      /** whether to see first if the index has the first one at all, */
+      checks: 'boolean[]',
       /** the query of the other conditions, and the one of the phases before it, whose hits are left out, */
       others: 'text[]',
       earlier: 'text[]',
@@ -96,18 +98,22 @@ const findBy = (conditions: 1 | 2) =>
     pool: 'index',
     sql: (input) => {
       const indexed = ['first', 'second'].slice(0, conditions);
+      const check = 'SELECT true FROM search_documents e WHERE words_of_period(e.at, e.words) @@ s.first LIMIT 1';
+      const isChecked = conditions === 2 ? `AND (NOT s.checks_first OR (${check}))` : '';
       return `
     SELECT CASE ${[0, 1, 2, 3].map((n) => `WHEN s.earlier IS NULL AND s.phase > ${n} AND h.words @@ (${input.queries})[${n + 1}]::tsquery THEN ${n}`).join(' ')}
                 ELSE s.phase END AS phase, h.kind, h.case_id, h.id, ${isoTime('h.at')} AS at
-      FROM (SELECT phase, first::tsquery, second::tsquery, others::tsquery, earlier::tsquery, from_at, before_at, before_id
-              FROM unnest(${input.phases}, ${input.firsts}, ${input.seconds}, ${input.others}, ${input.earlier},
-                          ${input.from_at}, ${input.before_at}, ${input.before_id})
-                AS s (phase, first, second, others, earlier, from_at, before_at, before_id) OFFSET 0) s
+      FROM (SELECT phase, first::tsquery, second::tsquery, checks_first, others::tsquery, earlier::tsquery, from_at,
+                   before_at, before_id
+              FROM unnest(${input.phases}, ${input.firsts}, ${input.seconds}, ${input.checks}, ${input.others},
+                          ${input.earlier}, ${input.from_at}, ${input.before_at}, ${input.before_id})
+                AS s (phase, first, second, checks_first, others, earlier, from_at, before_at, before_id) OFFSET 0) s
      CROSS JOIN LATERAL (
       SELECT d.kind, d.case_id, d.id, d.at, d.words FROM search_documents d
        WHERE ${indexed.map((name) => `words_of_period(d.at, d.words) @@ s.${name}`).join(' AND ')}
          AND d.company_id IS NOT DISTINCT FROM ${input.company_id} AND d.kind = ANY (${input.kinds})
          AND CASE WHEN d.at >= s.from_at THEN (d.at, d.id) < (s.before_at, s.before_id) END
+         ${isChecked}
          AND (s.others IS NULL OR d.words @@ s.others) AND (s.earlier IS NULL OR NOT d.words @@ s.earlier)
        ORDER BY d.at DESC, d.id DESC LIMIT ${input.limit}) h
      LIMIT ${input.limit}`;

@@ -83,7 +83,14 @@ export function searchQueries(companyId: string) {
   const conditions = ["'1:call'", "'1~smith'"];
   const phases = Array.from({ length: 5 }, () => conditions.join(' & '));
   const step = {
-    ...{ phases: [2], firsts: ["'20261101.1:call'"], seconds: ["'20261101.1~smith'"], others: [null], earlier: [null] },
+    ...{
+      phases: [2],
+      firsts: ["'20261101.1:call'"],
+      seconds: ["'20261101.1~smith'"],
+      checks: [true],
+      others: [null],
+      earlier: [null],
+    },
     ...{ from_at: ['-infinity'], before_at: [before.at], before_id: [before.id], queries: phases },
   };
   return {
