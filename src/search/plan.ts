@@ -12,6 +12,8 @@ import { COMPANY_PLACEHOLDER, NEWEST_RECORDS } from './statements.sql.ts';
  */
 const MAX_OCCURRENCES = 2_000;
 const MAX_DOUBLINGS = 4;
+/** The index compares each record that it finds with all periods of a step. */
+const MAX_STEP_PERIODS = 8;
 /** A sample of few records, or of records of one moment, says little of how often they are written. */
 const MIN_SAMPLED_SECONDS = 60;
 
@@ -119,7 +121,7 @@ function stepsOf(
   let before: Step['before'] = from.phase === phase ? from : TOP;
   for (let taken = 0; taken < all.length; ) {
     // As many periods as all before: a word that is not in them is so rare that asking for many at once costs little.
-    const periods = all.slice(taken, taken + Math.max(1, taken));
+    const periods = all.slice(taken, taken + Math.min(Math.max(1, taken), MAX_STEP_PERIODS));
     taken += periods.length;
     const isLast = taken === all.length;
     const start = isLast ? '-infinity' : startOf(periods.at(-1) as string).toISOString();
