@@ -187,8 +187,9 @@ test('a user is invited, gets another role, is disabled and enabled; the last ow
 test('kinds are added, renamed, deleted and brought back; a tag is written as people write it', { skip }, async () => {
   const company = await app.company();
   const page = await openConsole(company, '/settings/lists');
-  await page.getByRole('heading', { name: 'Kinds of case' }).waitFor();
+  await page.getByText('There are no kinds yet.').waitFor();
   await page.keyboard.press('n');
+  await panel(page).getByLabel('Name').and(page.locator(':focus')).waitFor();
   await page.keyboard.type('Will');
   await page.keyboard.press('Control+Enter');
   await page.getByRole('link', { name: 'Will', exact: true }).click();
