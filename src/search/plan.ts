@@ -161,7 +161,10 @@ function reachMs(frequencies: readonly number[], { sampled_seconds }: Newest): n
   return (Math.max(sampled_seconds, MIN_SAMPLED_SECONDS) * 1000 * MAX_OCCURRENCES) / lowest;
 }
 
-/** The index is asked for the two rarest conditions, or for one that is rare enough. The others, and whether a hit is one of an earlier phase, are read from the hits. */
+/**
+ * The index is asked for the two rarest conditions, or for one that is rare enough. The others, and whether a hit is one of an
+ * earlier phase, are read from the hits.
+ */
 function queriesOf(phases: readonly Phase[], phase: number, frequencies: readonly number[]) {
   const { conditions } = phases[phase] as Phase;
   const rarest = conditions

@@ -40,7 +40,7 @@ export function amountsOfChanges(companyId: string, events: string, condition = 
   const firsts = `(SELECT DISTINCT ON (e.case_id, e.record_id) e.case_id, e.record_id, e.position FROM ${events} e
                 WHERE e.is_of_invoice AND ${condition} ORDER BY e.case_id, e.record_id, e.position) f`;
   // OFFSET 0: only the snapshots of the first events and the invoices that they name are read. A join would read all open
-  // invoices once the log is long, because the planner expects a third of it after the position. Either index of the log finds them by these columns.
+  // invoices once the log is long, because the planner expects a third of it after the position.
   return `
       SELECT ${amountColumns(1)} FROM ${firsts}
        CROSS JOIN LATERAL (
