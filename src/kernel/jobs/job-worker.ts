@@ -79,12 +79,13 @@ export class JobWorker {
   /** Runs all jobs that are due now, and returns their number. For tests. */
   async runOnce(): Promise<number> {
     for (let handled = 0; ; ) {
-      const idle = this.#runningJobs.size === 0;
+      // Of before the claim: a job that ends during it frees a slot that the claim does not know of.
+      const running = [...this.#runningJobs.values()].map(({ done }) => done);
       const claimed = await this.#claimAll();
       handled += claimed;
-      if (claimed === 0 && idle) return handled;
-      if (claimed === 0 && this.#runningJobs.size > 0)
-        await Promise.race([...this.#runningJobs.values()].map(({ done }) => done));
+      if (claimed > 0) continue;
+      if (running.length === 0) return handled;
+      await Promise.race(running);
     }
   }
 
