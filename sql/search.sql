@@ -147,18 +147,20 @@ SELECT k.kind, k.case_id, k.id FROM (
     ORDER BY d.kind, d.id LIMIT $5::int)) k
  ORDER BY k.kind, k.id LIMIT $5::int;
 
--- search.load_contexts (reads; pool: short)
-SELECT c.id AS case_id, c.reference,
-       (SELECT string_agg(n.name, E'\n')
-          FROM (SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) AS name FROM customers u
-                 WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
-                 ORDER BY u.created_at, u.id LIMIT 20) n) AS customers
-  FROM unnest($2::uuid[]) AS k (id) JOIN cases c ON c.company_id = $1::uuid AND c.id = k.id;
-
 -- search.load_documents (reads; pool: short)
 WITH k AS MATERIALIZED (
   SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[]) AS k (kind, case_id, id)
+), contexts AS MATERIALIZED (
+  SELECT c.id AS case_id, c.reference,
+         (SELECT string_agg(n.name, E'\n')
+            FROM (SELECT concat_ws(' ', nullif(u.title, ''), nullif(u.first_names, ''), nullif(u.last_name, '')) AS name FROM customers u
+                   WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
+                   ORDER BY u.created_at, u.id LIMIT 20) n) AS customers
+    FROM (SELECT DISTINCT case_id FROM k WHERE $5::boolean) k
+    JOIN cases c ON c.company_id = $1::uuid AND c.id = k.case_id
 )
+SELECT d.*, c.reference, c.customers
+  FROM (
 SELECT k.kind, k.case_id, k.id, to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(c.created_at, c.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('reference', c.reference, 'kind', (SELECT k.name FROM case_kinds k WHERE k.company_id = c.company_id AND k.id = c.kind_id), 'external_id', c.external_id)::text AS fields
   FROM k JOIN cases c ON c.company_id = $1::uuid
     AND c.id = k.case_id AND c.id = k.id AND true
@@ -192,7 +194,8 @@ SELECT k.kind, k.case_id, k.id, to_char(v.date_created AT TIME ZONE 'UTC', 'YYYY
 SELECT k.kind, k.case_id, k.id, to_char(a.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, to_char(least(a.start_at, a.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since, json_build_object('notes', a.notes, 'location', a.location, 'type', a.type, 'email_recipient', a.email_recipient, 'sms_recipient', a.sms_recipient, 'adviser_email', a.adviser_email, 'external_id', a.external_id)::text AS fields
   FROM k JOIN appointments a ON a.company_id = $1::uuid
     AND a.case_id = k.case_id AND a.id = k.id AND a.deleted_at IS NULL
- WHERE k.kind = 'appointment';
+ WHERE k.kind = 'appointment') d
+  LEFT JOIN contexts c ON c.case_id = d.case_id;
 
 -- search.look_through_newest (reads; pool: index)
 WITH q AS MATERIALIZED (

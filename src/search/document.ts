@@ -3,15 +3,24 @@ import { storedPhones } from './phone-words.ts';
 import { lexeme } from './query.ts';
 import { documentWords } from './words.ts';
 
-/** A record as `loadDocuments` returns it, and its case as `loadContexts` does. */
-export type DocumentRow = { kind: Kind; case_id: string; id: string; at: string; since: string; fields: string };
-export type ContextRow = { case_id: string; reference: string; customers: string | null };
+/** A record as `loadDocuments` returns it, with its case if that is asked for. */
+export type DocumentRow = {
+  kind: Kind;
+  case_id: string;
+  id: string;
+  at: string;
+  since: string;
+  fields: string;
+  reference: string | null;
+  customers: string | null;
+};
 
 /** The fields that have a text. */
 export const textsOf = ({ fields }: DocumentRow): [field: string, text: string][] =>
   Object.entries<string>(JSON.parse(fields)).filter(([, text]) => text);
 
-export const contextText = ({ reference, customers }: ContextRow): string => `${reference}\n${customers ?? ''}`;
+/** What all records of its case are found by. */
+export const contextText = ({ reference, customers }: DocumentRow): string => `${reference ?? ''}\n${customers ?? ''}`;
 
 /** The words and the phone numbers of a text. */
 export type TextWords = { words: Set<string>; phones: string[] };
@@ -35,7 +44,7 @@ export function postcodeParts(text: string): string[] {
 const MAX_LEXEMES = 6_000;
 
 /** The words under which a record is found, as a tsvector. `company` is its number in the index. */
-export function tsvector(row: DocumentRow, context: ContextRow | undefined, company: number, region: string): string {
+export function tsvector(row: DocumentRow, company: number, region: string): string {
   const lexemes = new Set([lexeme(company, 'kind', row.kind)]);
   for (const [field, text] of textsOf(row)) {
     const { words, phones } = wordsOf(field, text, region);
@@ -45,6 +54,6 @@ export function tsvector(row: DocumentRow, context: ContextRow | undefined, comp
       if (IDENTITY_FIELDS.has(field)) lexemes.add(lexeme(company, 'identity', word));
     }
   }
-  if (context) for (const word of documentWords(contextText(context))) lexemes.add(lexeme(company, 'context', word));
+  for (const word of documentWords(contextText(row))) lexemes.add(lexeme(company, 'context', word));
   return [...lexemes].slice(0, MAX_LEXEMES).join(' ');
 }

@@ -110,16 +110,30 @@ const idOf = ({ alias }: Source) => `${alias}.id`;
 /** What is still to come counts from when it was written, so that the newest records are no months of appointments. */
 const since = ({ at, alias }: Source) => `least(${at}, ${alias}.created_at)`;
 
+const MAX_CONTEXT_CUSTOMERS = 20;
+
 /**
- * Returns the texts of these records that exist. `fields` is JSON with a text or null for each field. `since` is the time
- * that hits are ordered by.
+ * Returns the texts of these records that exist, and on request the reference of their case and the names of its customers,
+ * under which all of its records are found. `fields` is JSON with a text or null for each field. `since` is the time that
+ * hits are ordered by. The cases are joined one by one: with `= ANY` PostgreSQL may read all cases of the company in another
+ * index.
  */
 export const loadDocuments = read('search.load_documents', {
-  inputs: { company_id: 'uuid', kinds: 'text[]', case_ids: 'uuid[]', ids: 'uuid[]' },
+  inputs: { company_id: 'uuid', kinds: 'text[]', case_ids: 'uuid[]', ids: 'uuid[]', with_cases: 'boolean' },
   sql: (input) => `
     WITH k AS MATERIALIZED (
       SELECT * FROM unnest(${input.kinds}, ${input.case_ids}, ${input.ids}) AS k (kind, case_id, id)
+    ), contexts AS MATERIALIZED (
+      SELECT c.id AS case_id, c.reference,
+             (SELECT string_agg(n.name, E'\\n')
+                FROM (SELECT ${joined('u.title', 'u.first_names', 'u.last_name')} AS name FROM customers u
+                       WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
+                       ORDER BY u.created_at, u.id LIMIT ${MAX_CONTEXT_CUSTOMERS}) n) AS customers
+        FROM (SELECT DISTINCT case_id FROM k WHERE ${input.with_cases}) k
+        JOIN cases c ON c.company_id = ${input.company_id} AND c.id = k.case_id
     )
+    SELECT d.*, c.reference, c.customers
+      FROM (
     ${entries
       .map(
         ([
@@ -130,7 +144,8 @@ export const loadDocuments = read('search.load_documents', {
         AND ${source.caseId} = k.case_id AND ${idOf(source)} = k.id AND ${source.isLive}
      WHERE k.kind = '${kind}'`,
       )
-      .join('\n     UNION ALL\n    ')}`,
+      .join('\n     UNION ALL\n    ')}) d
+      LEFT JOIN contexts c ON c.case_id = d.case_id`,
 });
 
 const FIRST_ID = `'00000000-0000-0000-0000-000000000000'::uuid`;
@@ -160,21 +175,4 @@ export const listCaseDocuments = read('search.list_case_documents', {
           AND (d.kind, d.id) > (${input.after_kind}, ${input.after_id})
         ORDER BY d.kind, d.id LIMIT ${input.limit})) k
      ORDER BY k.kind, k.id LIMIT ${input.limit}`,
-});
-
-const MAX_CONTEXT_CUSTOMERS = 20;
-
-/**
- * Returns the reference of each case and the names of its customers, under which all of its records are found. The cases
- * are joined one by one: with `= ANY` PostgreSQL may read all cases of the company in another index.
- */
-export const loadContexts = read('search.load_contexts', {
-  inputs: { company_id: 'uuid', case_ids: 'uuid[]' },
-  sql: (input) => `
-    SELECT c.id AS case_id, c.reference,
-           (SELECT string_agg(n.name, E'\\n')
-              FROM (SELECT ${joined('u.title', 'u.first_names', 'u.last_name')} AS name FROM customers u
-                     WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
-                     ORDER BY u.created_at, u.id LIMIT ${MAX_CONTEXT_CUSTOMERS}) n) AS customers
-      FROM unnest(${input.case_ids}) AS k (id) JOIN cases c ON c.company_id = ${input.company_id} AND c.id = k.id`,
 });

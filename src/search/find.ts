@@ -106,12 +106,13 @@ function bestOf(hits: readonly FoundKey[]): FoundKey[] {
 
 /** The statement that takes the steps in their order. */
 function findInSteps(steps: readonly Step[], inputs: Inputs): Query {
-  const statement = steps.every(({ conditions }) => conditions.length === 1) ? findInIndexBy.one : findInIndexBy.two;
+  const hasTwo = steps.some(({ conditions }) => conditions.length === 2);
+  const statement = hasTwo ? findInIndexBy.two : findInIndexBy.one;
   return statement({
     ...inputs,
     phases: steps.map(({ phase }) => phase),
     firsts: steps.map(({ conditions }) => conditions[0] ?? null),
-    seconds: steps.map(({ conditions }) => conditions[1] ?? conditions[0] ?? null),
+    seconds: steps.map(({ conditions }) => (hasTwo ? (conditions[1] ?? conditions[0] ?? null) : null)),
     checks: steps.map(({ checksFirst }) => checksFirst),
     others: steps.map(({ others }) => others),
     earlier: steps.map(({ earlier }) => earlier),

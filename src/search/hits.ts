@@ -1,7 +1,7 @@
 import type { Context } from '../kernel/context.ts';
 import { eventLoopPauses } from '../kernel/event-loop.ts';
-import { type ContextRow, contextText, type DocumentRow, textsOf } from './document.ts';
-import { type Kind, loadContexts, loadDocuments } from './documents.sql.ts';
+import { contextText, type DocumentRow, textsOf } from './document.ts';
+import { type Kind, loadDocuments } from './documents.sql.ts';
 import { type Fragment, fragmentOf } from './fragment.ts';
 import { columnsOf } from './indexer.ts';
 import { Matcher } from './matcher.ts';
@@ -19,13 +19,10 @@ export async function readHits(
   terms: readonly Term[],
   readsCases: boolean,
 ): Promise<SearchHit[]> {
-  const caseIds = [...new Set(keys.map(({ case_id }) => case_id))];
-  const [rows, contexts] = await Promise.all([
-    db.queryRows<DocumentRow>(loadDocuments({ company_id: company.id, ...columnsOf(keys) })),
-    readsCases ? db.queryRows<ContextRow>(loadContexts({ company_id: company.id, case_ids: caseIds })) : [],
-  ]);
+  const rows = await db.queryRows<DocumentRow>(
+    loadDocuments({ company_id: company.id, ...columnsOf(keys), with_cases: readsCases }),
+  );
   const rowByKey = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row]));
-  const contextByCase = new Map(contexts.map((one) => [one.case_id, one]));
   const matcher = new Matcher(terms, company.phoneRegion);
   const hits: SearchHit[] = [];
   const hitsByCase: SearchHit[] = [];
@@ -33,26 +30,22 @@ export async function readHits(
   for (const { kind, id } of keys) {
     await pause();
     const row = rowByKey.get(`${kind} ${id}`);
-    const found = row && hitOf(row, contextByCase.get(row.case_id), matcher);
+    const found = row && hitOf(row, matcher);
     if (found) (found.isByCase ? hitsByCase : hits).push(found.hit);
   }
   return [...hits, ...hitsByCase];
 }
 
-function hitOf(
-  row: DocumentRow,
-  context: ContextRow | undefined,
-  matcher: Matcher,
-): { hit: SearchHit; isByCase: boolean } | undefined {
+function hitOf(row: DocumentRow, matcher: Matcher): { hit: SearchHit; isByCase: boolean } | undefined {
   const texts = textsOf(row).map(([field, text]) => ({ field, text, ...matcher.find(field, text) }));
   const isByCase = !matcher.isMatch(texts);
-  if (isByCase && !(context && matcher.isMatch(texts, matcher.find('', contextText(context))))) return undefined;
+  if (isByCase && !matcher.isMatch(texts, matcher.find('', contextText(row)))) return undefined;
   const matching = texts.filter(({ ranges }) => ranges.length > 0);
   const fragments = (matching.length > 0 ? matching : texts.slice(0, 1)).map(fragmentOf);
   const hit = {
     kind: row.kind,
     id: row.id,
-    case: { id: row.case_id, reference: context?.reference ?? null },
+    case: { id: row.case_id, reference: row.reference },
     title: texts.find(({ field }) => field === TITLES[row.kind])?.text ?? row.kind,
     fragment: fragments.reduce(
       (best, one) => (matchesIn(best) >= matchesIn(one) ? best : one),

@@ -5,8 +5,8 @@ import { eventLoopPauses } from '../kernel/event-loop.ts';
 import { periodically } from '../kernel/periodic.ts';
 import type { Query } from '../kernel/sql/statement.ts';
 import { type Clock, toSql } from '../kernel/time/time.ts';
-import { type ContextRow, type DocumentRow, tsvector } from './document.ts';
-import { type Kind, listCaseDocuments, loadContexts, loadDocuments } from './documents.sql.ts';
+import { type DocumentRow, tsvector } from './document.ts';
+import { type Kind, listCaseDocuments, loadDocuments } from './documents.sql.ts';
 import * as sql from './indexing.sql.ts';
 
 /** Raised whenever words are made in another way: all documents are then built anew, while the old ones are found. */
@@ -175,19 +175,16 @@ async function indexRecords(tx: Executor, claim: Claim, keys: readonly Key[]): P
   if (keys.length === 0) return;
   const { company_id, company_number, phone_region } = claim;
   const columns = columnsOf(keys);
-  const rows = await tx.queryRows<DocumentRow>(loadDocuments({ company_id, ...columns }));
-  const caseIds = [...new Set(columns.case_ids)];
-  const contexts = await tx.queryRows<ContextRow>(loadContexts({ company_id, case_ids: caseIds }));
-  const contextByCase = new Map(contexts.map((context) => [context.case_id, context]));
+  const rows = await tx.queryRows<DocumentRow>(loadDocuments({ company_id, ...columns, with_cases: true }));
   const found = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row]));
   const documents: { at: string | null; words: string | null }[] = [];
   const pause = eventLoopPauses();
-  for (const { kind, case_id, id } of keys) {
+  for (const { kind, id } of keys) {
     await pause();
     const row = found.get(`${kind} ${id}`);
     documents.push({
       at: row?.since ?? null,
-      words: row ? tsvector(row, contextByCase.get(case_id), company_number, phone_region) : null,
+      words: row ? tsvector(row, company_number, phone_region) : null,
     });
   }
   await tx.queryRows(
