@@ -32,12 +32,16 @@ type Options = {
   /** What one request is, for the table. */
   title: string;
   requests: Readonly<Record<string, CompanyRequest>>;
+  /** How many records a response has. If the smaller company has fewer, pages of as many are compared too. */
+  countRecords?: (response: string) => number;
   /** Does for a database what is still to be done for its records. */
   prepare?: (connection: ServerConnection) => Promise<void>;
 };
 
 /** A service with a database, and what is asked of it. */
-type Target = { server: Server; databasePid: number; asked: readonly { path: string; token: string }[] };
+type Target = { server: Server; databasePid: number; asked: Asked[] };
+type Asked = { path: string; token: string };
+type Targets = { small: Target; large: Target };
 type Cost = { cpuMs: number; ms: number };
 
 /** Prints a table. The process fails if a request costs more than it may. */
@@ -53,12 +57,13 @@ export async function compareSizes(options: Options): Promise<void> {
       dir: { type: 'string' },
     },
   });
-  const { title, prepare } = options;
+  const { title, countRecords, prepare } = options;
   const requests = Object.fromEntries(
     Object.entries(options.requests).filter(([name]) => values.only.split(',').some((start) => name.startsWith(start))),
   );
   const [scale, rounds, count] = [Number(values.scale), Number(values.rounds), Number(values.requests)];
-  const progress = new Progress(Object.keys(requests).length * rounds);
+  const names = Object.keys(requests);
+  const preparation = new Progress(0);
   const before = loadavg();
   const environment = await openEnvironment({
     companies: COMPANIES,
@@ -68,7 +73,7 @@ export async function compareSizes(options: Options): Promise<void> {
       for (const [database, size] of Object.entries({ [connection.database]: scale * SMALLER, large: scale })) {
         const seeding = new pg.Client({ ...connection, database });
         await seeding.connect();
-        await seedLargeCompany(seeding, companies, sizeAt(size), (step) => progress.say(`${database}: ${step} …`));
+        await seedLargeCompany(seeding, companies, sizeAt(size), (step) => preparation.say(`${database}: ${step} …`));
         await seeding.end();
       }
     },
@@ -80,14 +85,16 @@ export async function compareSizes(options: Options): Promise<void> {
     const targetOf = async (database: string): Promise<Target> => {
       const own = { ...connection, database };
       await migrate(own, await readMigrations());
-      if (prepare) progress.say(`${database}: preparing …`);
+      if (prepare) preparation.say(`${database}: preparing …`);
       await prepare?.(own);
       const server = environment.use(await startService(own, { dataDir }));
       return { server, databasePid, asked: await askedOf(own, company, Object.values(requests)) };
     };
     const targets = { small: await targetOf(connection.database), large: await targetOf('large') };
-    const onRound = (nth: number, round: number) => progress.step(Object.keys(requests)[nth] ?? '', `round ${round}`);
-    const rows = await measureInTurns(targets, { names: Object.keys(requests), rounds, count, onRound });
+    if (countRecords) names.push(...(await addEqualPages(targets, names, countRecords)));
+    const progress = new Progress(names.length * rounds);
+    const onRound = (nth: number, round: number) => progress.step(names[nth] ?? '', `round ${round}`);
+    const rows = await measureInTurns(targets, { names, rounds, count, onRound });
     progress.end();
     console.log(formatTable([title, 'CPU ratio', 'time ratio', 'CPU ms', 'a hundredth', 'ms', 'a hundredth'], rows));
     console.log(
@@ -103,13 +110,13 @@ async function askedOf(
   connection: ServerConnection,
   company: { id: string; token: string },
   requests: readonly CompanyRequest[],
-): Promise<{ path: string; token: string }[]> {
+): Promise<Asked[]> {
   const db = new Database({ connection, poolSize: 1 });
   const client = new pg.Client(connection);
   try {
     await client.connect();
     const context = { db, clock: systemClock, company: await findCompany({ db }, company.id) };
-    const asked: { path: string; token: string }[] = [];
+    const asked: Asked[] = [];
     for (const { path, scopes } of requests) {
       const token = scopes ? JSON.parse(await storeKey(context, { name: 'bench', scopes })).key : company.token;
       asked.push({ path: typeof path === 'string' ? path : await path(client, company.id), token });
@@ -119,6 +126,26 @@ async function askedOf(
     await client.end();
     await db.close();
   }
+}
+
+/** Asks for pages of equal length too, where the smaller company has fewer records. Returns the names of these requests. */
+async function addEqualPages(
+  { small, large }: Targets,
+  names: readonly string[],
+  countRecords: (response: string) => number,
+): Promise<string[]> {
+  const added: string[] = [];
+  for (const [nth, name] of names.entries()) {
+    const [ofSmall, ofLarge] = [small.asked[nth] as Asked, large.asked[nth] as Asked];
+    const count = countRecords(await ask(small.server, ofSmall));
+    if (count >= countRecords(await ask(large.server, ofLarge))) continue;
+    const limit = Math.max(1, count);
+    for (const [target, { path, token }] of [[small, ofSmall] as const, [large, ofLarge] as const]) {
+      target.asked.push({ path: `${path}&limit=${limit}`, token });
+    }
+    added.push(`${name}, pages of ${limit}`);
+  }
+  return added;
 }
 
 type Turns = {
@@ -131,7 +158,7 @@ type Turns = {
 
 /** Returns a row of the table for each request. */
 async function measureInTurns(
-  { small, large }: { small: Target; large: Target },
+  { small, large }: Targets,
   { names, rounds, count, onRound }: Turns,
 ): Promise<string[][]> {
   const rows: string[][] = [];
@@ -162,15 +189,15 @@ async function measureInTurns(
 }
 
 async function measure({ server, databasePid, asked }: Target, nth: number, count: number): Promise<Cost> {
-  const { path, token } = asked[nth] ?? { path: '', token: '' };
   const cpuSeconds = () => (cpuSecondsOfTree(server.pid) ?? Number.NaN) + (cpuSecondsOfTree(databasePid) ?? Number.NaN);
   const [cpu, startedAt] = [cpuSeconds(), performance.now()];
-  for (let i = 0; i < count; i++) {
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
-  }
+  for (let i = 0; i < count; i++) await ask(server, asked[nth] as Asked);
   return { cpuMs: ((cpuSeconds() - cpu) * 1000) / count, ms: (performance.now() - startedAt) / count };
+}
+
+async function ask({ port }: Server, { path, token }: Asked): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+  return text;
 }
