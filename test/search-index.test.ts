@@ -8,6 +8,7 @@ import type { TestCompany } from './harness/app.ts';
 import { ok } from './harness/assert.ts';
 import { runCommand } from './harness/command-line.ts';
 import {
+  addAppointment,
   addEntry,
   addInteraction,
   addInvoice,
@@ -18,6 +19,7 @@ import {
   search,
   searchQueries,
 } from './harness/search.ts';
+import { pagesOf } from './harness/search-pages.ts';
 import { urlOf } from './harness/service.ts';
 
 /** The index of searches follows the records, and can be built anew at any time. */
@@ -33,6 +35,14 @@ test('a change is found after the next step of the index, and its old words are 
   await index();
   assert.deepEqual(ids(await search(company, 'begonia')), [id]);
   assert.deepEqual(await search(company, 'azalea'), []);
+});
+
+test('changes are found however many there are since the last step of the index', async () => {
+  const company = await app.company();
+  await index();
+  for (let nth = 0; nth < 60; nth++) await addInteraction(company, company.caseId, { notes: 'azalea' });
+  await index();
+  assert.equal((await pagesOf(company, 'azalea')).flat().length, 60);
 });
 
 test('a deleted record is not found from that moment, and a restored one is', async () => {
@@ -51,6 +61,22 @@ test('a deleted record is not found from that moment, and a restored one is', as
   await ok(company.post(`${path}/restore`));
   await index();
   assert.equal((await search(company, 'camellia')).length, 1);
+});
+
+test('a deleted entry or appointment is not found from that moment, and its words leave the index', async () => {
+  const company = await app.company();
+  const paths = {
+    entry: `${company.path}/address-book/entry/${await addEntry(company, company.caseId, { last_name: 'Camellia' })}`,
+    appointment: `${company.path}/appointments/${await addAppointment(company, company.caseId, { notes: 'camellia' })}`,
+  };
+  await index();
+  for (const [kind, path] of Object.entries(paths)) {
+    assert.equal((await search(company, 'camellia', `&kinds=${kind}`)).length, 1);
+    await ok(company.delete(path));
+    assert.deepEqual(await search(company, 'camellia', `&kinds=${kind}`), []);
+  }
+  await index();
+  assert.equal(await countDocuments(company.caseId, 'camellia'), 0);
 });
 
 test('all records of a case are found by its new reference and by its new customers', async () => {
@@ -220,6 +246,20 @@ test('a case that changes when a part of it is indexed anew is begun again in a 
   assert.equal(await countDocuments(half, 'rowan'), 41);
 });
 
+test('companies with cases to index anew take turns', async () => {
+  const companies = [await app.company(), await app.company()];
+  for (const company of companies) await addCalls(company, company.caseId, 'a call', 100);
+  await index();
+  for (const company of companies) await ok(company.patch(`/manage/cases/${company.caseId}`, { reference: 'Sorrel' }));
+  // Some 24 steps, of which each takes one of the companies at random.
+  await index({ maxStepRecords: 2, ...stoppedAfter(50) });
+  for (const { caseId } of companies) {
+    const reached = await countDocuments(caseId, 'sorrel');
+    assert.ok(reached > 1 && reached < 100, String(reached));
+  }
+  await index();
+});
+
 test('a company that cannot be indexed holds up no other, is logged and counted, and is tried again later', async () => {
   const [failing, other] = [await app.company(), await app.company()];
   await index();
@@ -248,14 +288,57 @@ test('a company that cannot be indexed holds up no other, is logged and counted,
     app.clock.advance({ seconds: 19 });
     await index({ logger });
     assert.equal(lines.length, 2, 'it waits for twice as long');
+    app.clock.advance({ seconds: 1 });
+    await index({ logger });
+    assert.equal(lines.length, 3);
+    app.clock.advance({ seconds: 39 });
+    await index({ logger });
+    assert.equal(lines.length, 3, 'and twice as long again');
+    await app.sql('UPDATE search_progress SET failures = 20 WHERE company_id = $1', [failing.companyId]);
+    app.clock.advance({ seconds: 1 });
+    await index({ logger });
+    assert.equal(lines.length, 4);
+  } finally {
+    await app.sql('DROP TRIGGER refuse_words ON search_documents');
+    await app.sql('DROP FUNCTION refuse_words');
+  }
+  app.clock.advance({ minutes: 10 });
+  await index({ logger });
+  assert.deepEqual(ids(await search(failing, 'tulip')), [call], 'it waits for ten minutes at most');
+  assert.equal(await failingCompanies(), '0');
+});
+
+test('a company whose cases fail waits longer each time, though its events are indexed meanwhile', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'Peony');
+  await addCalls(company, caseId, 'a call', 1);
+  await index();
+  await app.sql(`CREATE FUNCTION refuse_words() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN IF new.case_id::text = TG_ARGV[0] AND new.kind = 'interaction' THEN RAISE EXCEPTION 'no words'; END IF;
+    RETURN new; END $$`);
+  await app.sql(`CREATE TRIGGER refuse_words BEFORE INSERT ON search_documents
+    FOR EACH ROW EXECUTE FUNCTION refuse_words('${caseId}')`);
+  let failures = 0;
+  const logger = pino({ base: null }, { write: () => void failures++ });
+  try {
+    await ok(company.patch(`/manage/cases/${caseId}`, { reference: 'Quince' }));
+    await index({ logger });
+    assert.equal(failures, 1);
+    const entry = await addEntry(company, caseId, { last_name: 'Rowan' });
+    app.clock.advance({ seconds: 10 });
+    await index({ logger });
+    assert.equal(failures, 2);
+    assert.deepEqual(ids(await search(company, 'rowan', '&kinds=entry')), [entry]);
+    app.clock.advance({ seconds: 19 });
+    await index({ logger });
+    assert.equal(failures, 2, 'it waits for twice as long');
   } finally {
     await app.sql('DROP TRIGGER refuse_words ON search_documents');
     await app.sql('DROP FUNCTION refuse_words');
   }
   app.clock.advance({ seconds: 1 });
-  await index({ logger });
-  assert.deepEqual(ids(await search(failing, 'tulip')), [call]);
-  assert.equal(await failingCompanies(), '0');
+  await index();
+  assert.equal(await countDocuments(caseId, 'quince'), 3);
 });
 
 test('phone numbers are found by the region of the company as it is now', async () => {
