@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { assertProblem, ok, refused } from './harness/assert.ts';
 import {
   addAppointment,
+  addCalls,
   addEntry,
   addInteraction,
   addInvoice,
@@ -69,7 +70,7 @@ test('every kind of record is found by what it is known by', async () => {
     ],
     interaction: ['codicil', 'quince', 'registry letter'],
     invoice: ['KX-2026-0042', 'kx 42', '2026-0042', 'mirror', '120.00'],
-    appointment: ['deeds', 'town hall', 'agren.example', '07700 900777'],
+    appointment: ['deeds', 'town hall', 'agren.example', '07700 900777', company.adviser],
     customer: ['bjorn agren', 'bjorn@agren.example', '(07700) 900-555'],
     case: ['agren 77'],
   };
@@ -85,6 +86,59 @@ test('every kind of record is found by what it is known by', async () => {
     }
   }
   assert.deepEqual(titles(await search(company, 'zozo')), ["entry Mrs Zoë O'Brien"]);
+});
+
+test('every kind of record is found by its external id', async () => {
+  const company = await app.company();
+  const caseId = await openCase(company, 'Tansy', [{ last_name: 'Tansy' }]);
+  const path = `/cases/${caseId}`;
+  await index();
+  const [customer] = ids(await search(company, 'tansy', '&kinds=customer'));
+  const paths = {
+    case: `/manage${path}`,
+    customer: `/manage${path}/customers/${customer}`,
+    entry: `${path}/address-book/entry/${await addEntry(company, caseId, {})}`,
+    interaction: `${path}/interactions/${await addInteraction(company, caseId, {})}`,
+    invoice: `${path}/invoices/${await addInvoice(company, caseId, {})}`,
+    appointment: `${path}/appointments/${await addAppointment(company, caseId, {})}`,
+  };
+  for (const [kind, one] of Object.entries(paths))
+    await ok(company.send('PUT', `${one}/external-id`, { external_id: `crm-7-${kind}` }));
+  await index();
+  for (const kind of Object.keys(paths)) {
+    const found = (await search(company, `crm-7-${kind}`)).map((hit) => hit.kind);
+    assert.deepEqual(found, [kind]);
+  }
+});
+
+test('an invoice is found by each of its items that is not cancelled', async () => {
+  const company = await app.company();
+  const invoice = await addInvoice(company, company.caseId, {
+    items: ['Mirror wills', 'Lasting power'].map((description) => ({ description, quantity: 1, rate: 50, amount: 60 })),
+  });
+  const path = `${company.path}/invoices/${invoice}`;
+  await index();
+  for (const q of ['mirror', 'lasting', 'lasting mirror'])
+    assert.deepEqual(ids(await search(company, q)), [invoice], q);
+  const { items } = await ok(company.get(path));
+  const second = items.find(({ description }: { description: string }) => description === 'Lasting power');
+  await ok(company.post(`${path}/items/${second.id}/cancel`));
+  await index();
+  assert.deepEqual(await search(company, 'lasting'), []);
+  assert.deepEqual(ids(await search(company, 'mirror')), [invoice]);
+});
+
+test('a record is found by the name of each of the first twenty customers of its case', async () => {
+  const company = await app.company();
+  const names = Array.from({ length: 20 }, (_, i) => `Tamarisk${String.fromCharCode(97 + i)}`);
+  const caseId = await openCase(
+    company,
+    'Trees',
+    names.map((last_name) => ({ last_name })),
+  );
+  const call = await addInteraction(company, caseId, { notes: 'a call' });
+  await index();
+  for (const name of names) assert.deepEqual(ids(await search(company, name, '&kinds=interaction')), [call], name);
 });
 
 test('a record needs all words', async () => {
@@ -138,6 +192,30 @@ test('names come before texts, whole words before beginnings, and of equals the 
   ]);
   const times = (await search(company, 'larkspur', '&kinds=interaction')).map(({ at }) => at);
   assert.deepEqual(times.slice(0, 2), ['2026-05-03T09:00:00.000000Z', '2026-05-01T09:00:00.000000Z']);
+});
+
+test('numbers and addresses that records are known by come before texts that have them', async () => {
+  const company = await app.company();
+  const invoice = await addInvoice(company, company.caseId, { invoice_number: 'KX-77' });
+  const entry = await addEntry(company, company.caseId, {
+    ...{ known_as: 'Zozo', email: 'zoe@obrien.example' },
+    address: { address_1: '7 Quarry Lane', postcode: 'YO1 9QQ' },
+  });
+  await ok(company.send('PUT', `${company.path}/invoices/${invoice}/external-id`, { external_id: 'crm-5' }));
+  const known: [q: string, id: string][] = [
+    ...['KX-77', 'crm-5'].map((q): [string, string] => [q, invoice]),
+    ...['Zozo', 'zoe@obrien.example', 'Quarry Lane', 'YO1 9QQ'].map((q): [string, string] => [q, entry]),
+  ];
+  await addCalls(
+    company,
+    company.caseId,
+    known.map(([notes]) => ({ notes, at: '2026-10-01T10:00:00Z' })),
+  );
+  await rebuilt(company.companyId);
+  for (const [q, id] of known) {
+    const found = await search(company, q);
+    assert.deepEqual([found[0]?.id, found[1]?.kind, found.length], [id, 'interaction', 2], q);
+  }
 });
 
 test('an invoice is found by its number, however many phone numbers end with the last digit of it', async () => {
@@ -251,6 +329,20 @@ test('a fragment is a piece of a long text around the first match', async () => 
   assert.ok(marked(hit).length < 220);
 });
 
+test('a hit shows the field with the most matches, and of equal ones the first', async () => {
+  const company = await app.company();
+  await addInteraction(company, company.caseId, { notes: 'violet', sender: 'Violet Lantern', recipient: 'Lantern' });
+  await index();
+  for (const [q, field] of [
+    ['violet', 'notes'],
+    ['violet lantern', 'sender'],
+    ['lantern', 'sender'],
+  ] as const) {
+    const [hit] = await search(company, q);
+    assert.equal(hit?.fragment.field, field, q);
+  }
+});
+
 test('every fault of a request is named', async () => {
   const company = await app.company();
   const get = (query: string) => company.get(`/search?${query}`);
@@ -263,6 +355,7 @@ test('every fault of a request is named', async () => {
   await refused(get('q=a&kinds=payment'), { kinds: 'not_allowed' });
   await refused(get('q=a&limit=51'), { limit: 'out_of_range' });
   await refused(get('q=a&limit=0&kinds='), { limit: 'format', kinds: 'not_allowed' });
+  await ok(get(`q=${'ab+'.repeat(10)}`));
   await ok(get(`q=${'x'.repeat(200)}`));
   await ok(get(`q=${encodeURIComponent('a\' | b:* & !c <-> \\ "d" @ 1!x % _ \'')}`));
 });
