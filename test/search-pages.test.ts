@@ -121,6 +121,26 @@ test('of equal hits the newest come first, on every page and in every period', a
   }
 });
 
+test('a record of the first moment of a period is found once, by words and by long numbers', async () => {
+  const company = await app.company();
+  const halves = Array.from({ length: 30 }, (_, i) => Date.UTC(2024, i >> 1, i % 2 ? 16 : 1));
+  const years = Array.from({ length: 10 }, (_, i) => Date.UTC(2014 + i));
+  const calls = [...years, ...halves].map((at) => ({ notes: 'rowan 5550001112223', at: new Date(at).toISOString() }));
+  await addCalls(company, company.caseId, [...calls, ...fillers()]);
+  await rebuilt(company);
+  const expected = calls.map(({ at }) => at.replace('Z', '000Z')).reverse();
+  for (const q of ['rowan', '5550001112223', 'rowan 5550001112223']) {
+    for (const limit of [7, 50]) {
+      const found = (await pagesOf(company, q, `&limit=${limit}`)).flat();
+      assert.deepEqual(
+        found.map(({ at }) => at),
+        expected,
+        `${q}, limit ${limit}`,
+      );
+    }
+  }
+});
+
 test('the service and the database have the same periods', async () => {
   const days = [
     '1999-12-31',
@@ -192,13 +212,15 @@ test('words that are frequent and hardly ever meet end a page early, and the nex
 test('what is still to come counts from when it was written', async () => {
   const company = await app.company();
   const caseId = await openCase(company, 'trees');
-  await addInteraction(company, caseId, { notes: 'sycamore', when: '2031-05-01 10:00' });
-  await addInteraction(company, caseId, { notes: 'sycamore', when: '2020-05-01 10:00' });
-  await index();
+  const planned = await addInteraction(company, caseId, { notes: 'sycamore', when: '2031-05-01 10:00' });
+  for (const year of [2020, 2025])
+    await addInteraction(company, caseId, { notes: 'sycamore', when: `${year}-05-01 10:00` });
+  await app.sql('UPDATE interactions SET created_at = $2 WHERE id = $1', [planned, '2024-05-01T10:00:00Z']);
+  await rebuilt(company);
   const found = await search(company, 'sycamore');
   assert.deepEqual(
     found.map(({ at }) => at.slice(0, 4)),
-    ['2031', '2020'],
+    ['2025', '2031', '2020'],
   );
 });
 
