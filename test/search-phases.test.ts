@@ -101,3 +101,24 @@ test('names come first, then whole words, then beginnings, of equal ones the new
     }
   }
 });
+
+test('a whole name comes before names that begin so, however many of these are newer', async () => {
+  const company = await app.company();
+  const years = [2010, 2011, 2012, 2013, 2014, 2015, 2016];
+  for (const year of years) {
+    const last_name = year === 2010 ? 'Elm' : 'Elmtree';
+    const id = await addEntry(company, company.caseId, { first_names: 'Oak', last_name });
+    await app.sql('UPDATE people SET created_at = $2 WHERE id = $1', [id, `${year}-05-01T10:00:00Z`]);
+  }
+  // A recent call has the words, while no recent record has them as a name.
+  await addCalls(company, company.caseId, [{ notes: 'oak elm', at: '2026-11-01T12:00:00Z' }, ...fillers()]);
+  await rebuilt(company);
+  for (const limit of [2, 3, 50]) {
+    const found = (await pagesOf(company, 'oak elm', `&limit=${limit}`)).flat();
+    assert.deepEqual(
+      found.map(({ at }) => Number(at.slice(0, 4))),
+      [2010, 2016, 2015, 2014, 2013, 2012, 2011, 2026],
+      `limit ${limit}`,
+    );
+  }
+});
