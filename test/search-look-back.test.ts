@@ -73,3 +73,22 @@ test('words that are frequent only in older records are found wherever they meet
   const found = await pagesOf(company, 'willow xylophone');
   assert.deepEqual([found.flat().length, found.length < 16], [0, true], `${found.length} pages`);
 });
+
+test('no page looks back more than sixteen times as far as the first one', async () => {
+  const company = await app.company();
+  await rebuilt(company);
+  await app.sql('DELETE FROM search_documents WHERE company_id = $1', [company.companyId]);
+  // In each half-month 300 records within 108 minutes: by them, a page looks back one day, and at most sixteen.
+  const halves = Array.from({ length: 20 }, (_, i) => new Date(Date.UTC(2024, i >> 1, i % 2 ? 28 : 14)).toISOString());
+  await app.sql(
+    `INSERT INTO search_documents (company_id, case_id, kind, id, at, words)
+     SELECT p.company_id, $2, 'interaction', gen_random_uuid(), h.at::timestamptz + n * interval '21.6 seconds',
+            array_to_tsvector(ARRAY[p.company_number || CASE WHEN n % 2 = 0 THEN ':willow' ELSE ':poplar' END])
+       FROM search_progress p, unnest($3::text[]) AS h (at), generate_series(1, 300) n WHERE p.company_id = $1`,
+    [company.companyId, company.caseId, halves],
+  );
+  const pages = await pagesOf(company, 'willow poplar');
+  assert.equal(pages.flat().length, 0);
+  // Three phases, in each of which a page looks through two half-months at most.
+  assert.ok(pages.length >= 30, `${pages.length} pages`);
+});
