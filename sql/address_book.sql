@@ -52,7 +52,7 @@ SELECT deleted_at IS NOT NULL AS deleted, coalesce($4::text = ANY (tags), false)
        AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
        AND input.customer_ids <@ ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
     SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -83,7 +83,7 @@ SELECT u.id FROM customers u
        AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
        AND input.customer_ids <@ ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
     SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -118,7 +118,7 @@ SELECT u.id FROM customers u
        AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
        AND input.customer_ids <@ ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
     SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -162,7 +162,7 @@ SELECT u.id FROM customers u
        AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
        AND input.customer_ids <@ ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
     SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -201,7 +201,7 @@ SELECT u.id FROM customers u
        AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
        AND input.customer_ids <@ ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     ON CONFLICT DO NOTHING
     RETURNING *
   ), p AS (
@@ -233,7 +233,7 @@ SELECT u.id FROM customers u
        AND input.custom_tags <@ ARRAY(SELECT tag FROM custom_tags WHERE company_id = input.company_id AND tag = ANY (input.custom_tags))
        AND input.customer_ids <@ ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL)
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     ON CONFLICT DO NOTHING
     RETURNING *
   ), p AS (
@@ -582,7 +582,7 @@ SELECT p.version::text, json_build_object('id', p.id, 'entity_id', 'person', 'da
      WHERE p.company_id = $1::uuid AND p.case_id = $2::uuid AND p.id = $3::uuid))) AS custom_tags,
          ARRAY(SELECT sent FROM unnest($6::uuid[]) AS sent WHERE sent <> ALL (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND u.id = ANY ($6::uuid[]) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = $1::uuid AND r.case_id = $2::uuid AND r.person_id = $3::uuid))) AS customers
     FROM cases c WHERE c.company_id = $1::uuid AND c.id = $2::uuid;
@@ -950,7 +950,7 @@ SELECT nth, p.version::text AS version, json_build_object('id', p.id, 'customer_
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was
@@ -984,7 +984,7 @@ SELECT r.customer_id FROM relationships r
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was
@@ -1018,7 +1018,7 @@ SELECT r.customer_id FROM relationships r
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was
@@ -1057,7 +1057,7 @@ SELECT r.customer_id FROM relationships r
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was
@@ -1096,7 +1096,7 @@ SELECT r.customer_id FROM relationships r
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was
@@ -1130,7 +1130,7 @@ SELECT r.customer_id FROM relationships r
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was
@@ -1164,7 +1164,7 @@ SELECT r.customer_id FROM relationships r
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was
@@ -1203,7 +1203,7 @@ SELECT r.customer_id FROM relationships r
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id) OR input.customer_ids <@ (ARRAY(
 SELECT u.id FROM customers u
- WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.id = ANY (input.customer_ids) AND u.removed_at IS NULL) || ARRAY(
+ WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL) || ARRAY(
 SELECT r.customer_id FROM relationships r
  WHERE r.company_id = input.company_id AND r.case_id = input.case_id AND r.person_id = input.id)))
       RETURNING p.*, input.nth, input.now, input.origin, json_build_object('people', seen, 'addresses', ARRAY(SELECT part FROM addresses part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.id = p.address_id), 'relationships', ARRAY(SELECT part FROM relationships part WHERE part.company_id = p.company_id AND part.case_id = p.case_id AND part.person_id = p.id)) AS was

@@ -679,7 +679,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   RETURNING *
 ), a AS (
   SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -709,7 +710,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   RETURNING *
 ), a AS (
   SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -743,7 +745,8 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   RETURNING *
 ), a AS (
   SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -786,7 +789,8 @@ WITH input AS MATERIALIZED (
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   RETURNING *
 ), a AS (
   SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -824,7 +828,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
@@ -855,7 +860,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
@@ -886,7 +892,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   RETURNING *
 ), a AS (
   SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -921,7 +928,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   RETURNING *
 ), a AS (
   SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
@@ -956,7 +964,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
@@ -992,7 +1001,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
@@ -1028,7 +1038,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -1062,7 +1073,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -1096,7 +1108,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -1131,7 +1144,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -1166,7 +1180,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -1205,7 +1220,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -1244,7 +1260,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -1284,7 +1301,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
    CROSS JOIN LATERAL (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL) d
+     WHERE d.company_id = input.company_id AND lower(d.email) = lower(input.adviser_email) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) d
    WHERE EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND lower(u.email) = lower(input.email_recipient)
@@ -2543,7 +2561,8 @@ lease_until = CASE WHEN g.lease_by IS NOT NULL OR g.lease_until >= '9999-01-01 0
 SELECT $3::text IS NOT NULL
          AND NOT EXISTS (
     SELECT d.id, d.video_provider FROM advisers d
-     WHERE d.company_id = $1::uuid AND lower(d.email) = lower($3::text) AND d.active AND d.removed_at IS NULL) AS unknown_adviser,
+     WHERE d.company_id = $1::uuid AND lower(d.email) = lower($3::text) AND d.active AND d.removed_at IS NULL
+    OFFSET 0) AS unknown_adviser,
        $4::text IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM customers u
      WHERE u.company_id = $1::uuid AND u.case_id = $2::uuid AND lower(u.email) = lower($4::text)

@@ -32,15 +32,16 @@ export const ADDRESS_FIELDS = ['address_1', 'address_2', 'address_3', 'postcode'
 
 /**
  * SQL: the tags and customers that a request may name. Those of the company and the case are looked up; those that the
- * entry has already stay allowed after they were removed from the company.
+ * entry has already stay allowed after they were removed from the company. All customers of the case are read: with a
+ * condition on their ids the planner would look for these among all customers of the company.
  */
 type Key = { company_id: string; case_id: string; id: string };
 const defaultTags = (tags: string) => `ARRAY(SELECT tag FROM default_tags WHERE tag = ANY (${tags}))`;
 const companyTags = ({ company_id }: Key, tags: string) =>
   `ARRAY(SELECT tag FROM custom_tags WHERE company_id = ${company_id} AND tag = ANY (${tags}))`;
-const caseCustomers = ({ company_id, case_id }: Key, customers: string) => `ARRAY(
+const caseCustomers = ({ company_id, case_id }: Key) => `ARRAY(
   SELECT u.id FROM customers u
-   WHERE u.company_id = ${company_id} AND u.case_id = ${case_id} AND u.id = ANY (${customers}) AND u.removed_at IS NULL)`;
+   WHERE u.company_id = ${company_id} AND u.case_id = ${case_id} AND u.removed_at IS NULL)`;
 const relatedCustomers = ({ company_id, case_id, id }: Key) => `ARRAY(
   SELECT r.customer_id FROM relationships r
    WHERE r.company_id = ${company_id} AND r.case_id = ${case_id} AND r.person_id = ${id})`;
@@ -93,7 +94,7 @@ export const insertEntry = writeVariants('address_book.insert', {
         FROM input JOIN cases c ON c.company_id = ${input.company_id} AND c.id = ${input.case_id}
        WHERE ${input.tags} <@ ${defaultTags(input.tags)}
          AND ${input.custom_tags} <@ ${companyTags(input, input.custom_tags)}
-         AND ${input.customer_ids} <@ ${caseCustomers(input, input.customer_ids)}${has('external_id') ? unlessTaken : ''}
+         AND ${input.customer_ids} <@ ${caseCustomers(input)}${has('external_id') ? unlessTaken : ''}
       RETURNING *
     ), ${insertedWithInput('p')}, a AS (
       INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})
@@ -179,8 +180,7 @@ export const updateEntry = writeVariants('address_book.update', {
     });
     const tagsAreKnown = `${areKnown(input.tags, 'p.tags', defaultTags(input.tags))}
       AND ${areKnown(input.custom_tags, 'p.custom_tags', companyTags(input, input.custom_tags))}`;
-    const customersAreKnown = () =>
-      areKnown(input.customer_ids, relatedCustomers(input), caseCustomers(input, input.customer_ids));
+    const customersAreKnown = () => areKnown(input.customer_ids, relatedCustomers(input), caseCustomers(input));
     const replaceRelationships = () => `, removed AS (
       DELETE FROM relationships r USING p JOIN input USING (nth)
        WHERE r.company_id = p.company_id AND r.case_id = p.case_id AND r.person_id = p.id
@@ -230,7 +230,7 @@ export const entryRejectionReasons = read('address_book.rejection_reasons', {
        WHERE p.company_id = ${input.company_id} AND p.case_id = ${input.case_id} AND p.id = ${input.id})`;
     const knownTags = `${defaultTags(input.tags)} || ${ofEntry('tags')}`;
     const knownCustomTags = `${companyTags(input, input.custom_tags)} || ${ofEntry('custom_tags')}`;
-    const knownCustomers = `${caseCustomers(input, input.customer_ids)} || ${relatedCustomers(input)}`;
+    const knownCustomers = `${caseCustomers(input)} || ${relatedCustomers(input)}`;
     return `
     SELECT (${input.id} IS NULL OR EXISTS (
               SELECT 1 FROM people p

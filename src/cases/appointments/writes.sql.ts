@@ -8,9 +8,11 @@ import { createdAppointment, STATE_INPUTS, shownVersion, updatedAppointment } fr
 import { MESSAGE_COLUMNS, NEW_MESSAGE_INPUTS, newMessages } from './side-effects.sql.ts';
 import { loadForUpdate, versionedUpdate } from './versioned-update.sql.ts';
 
+/** SQL: with `OFFSET 0`, because the planner would otherwise join the adviser with all cases of the company. */
 const activeAdviser = (companyId: string, email: string) => `(
         SELECT d.id, d.video_provider FROM advisers d
-         WHERE d.company_id = ${companyId} AND lower(d.email) = lower(${email}) AND d.active AND d.removed_at IS NULL)`;
+         WHERE d.company_id = ${companyId} AND lower(d.email) = lower(${email}) AND d.active AND d.removed_at IS NULL
+        OFFSET 0)`;
 
 type CustomerInput = { company_id: string; case_id: string };
 const isCustomer = ({ company_id, case_id }: CustomerInput, email: string) => `EXISTS (
