@@ -59,7 +59,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 )
-SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i;
 
 -- interactions.insert* (batch form)
 WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, nth)), inserted AS (
@@ -76,7 +76,7 @@ WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender,
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 )
-SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i;
 
 -- interactions.insert keyed (writes; pool: short)
 WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::text AS recipient, $9::timestamptz AS now, $10::json AS origin, $11::uuid AS credential_id, $12::bytea AS key_sha256, $13::bytea AS request_sha256, $14::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
@@ -97,7 +97,7 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 ), answer AS (
-  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+  SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i
 ), stored AS (
   INSERT INTO idempotency_keys
     (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
@@ -127,7 +127,7 @@ WITH input AS MATERIALIZED (
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 ), answer AS (
-  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+  SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i
 ), stored AS (
   INSERT INTO idempotency_keys
     (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
@@ -153,7 +153,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 )
-SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i;
 
 -- interactions.insert+external_id* (batch form)
 WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, external_id, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[], $9::timestamptz[], $10::json[], $11::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, recipient, now, origin, external_id, nth)), inserted AS (
@@ -171,7 +171,7 @@ WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender,
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
      FROM i
 )
-SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i;
 
 -- interactions.is_present (reads; pool: short)
 SELECT 1 FROM interactions i WHERE i.company_id = $1::uuid AND i.id = $3::uuid
@@ -490,7 +490,7 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
    SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
      FROM i
   )
-SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i;
 
 -- interactions.update* (batch form)
 WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[], $9::text[], $10::timestamptz[], $11::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, type, notes, happened_at, sender, set_sender, recipient, now, origin, nth)), i AS (
@@ -506,7 +506,7 @@ WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender,
    SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
      FROM i
   )
-SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i;
+SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i;
 
 -- interactions.update keyed (writes; pool: short)
 WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text AS type, $5::text AS notes, $6::timestamptz AS happened_at, $7::text AS sender, $8::boolean AS set_sender, $9::text AS recipient, $10::timestamptz AS now, $11::json AS origin, $12::uuid AS credential_id, $13::bytea AS key_sha256, $14::bytea AS request_sha256, $15::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
@@ -526,7 +526,7 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
    SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
      FROM i
   ), answer AS (
-  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+  SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i
 ), stored AS (
   INSERT INTO idempotency_keys
     (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
@@ -555,7 +555,7 @@ WITH input AS MATERIALIZED (
    SELECT i.company_id, i.case_id, i.id, 'interaction.updated', i.now::timestamptz, i.origin::json, i.was
      FROM i
   ), answer AS (
-  SELECT nth, i.version::text AS version, json_build_object('id', i.id, 'type', i.type, 'notes', i.notes, 'sender', i.sender, 'recipient', i.recipient, 'customer_case_id', i.case_id, 'when', to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text AS json FROM i
+  SELECT nth, i.version::text AS version, ('{"id" : "' || (i.id) || '", "type" : "' || (i.type) || '", "notes" : ' || to_json(i.notes)::text || ', "sender" : ' || coalesce(to_json(i.sender)::text, 'null') || ', "recipient" : ' || to_json(i.recipient)::text || ', "customer_case_id" : "' || (i.case_id) || '", "when" : "' || (to_char(i.happened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM i
 ), stored AS (
   INSERT INTO idempotency_keys
     (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)

@@ -1,6 +1,16 @@
 import { EXTERNAL_ID_INPUT, unlessTaken } from '../../kernel/external-ids/statements.sql.ts';
 import { insertedWithInput } from '../../kernel/sql/input-table.ts';
-import { isoTime, jsonObject } from '../../kernel/sql/json.ts';
+import {
+  isoTime,
+  jsonLiteral,
+  jsonObjectField,
+  jsonObjectText,
+  jsonRaw,
+  jsonUnescaped,
+  NULL,
+  nullable,
+  SPACED,
+} from '../../kernel/sql/json.ts';
 import { read, writeVariants } from '../../kernel/sql/statement.ts';
 import { entryAudit } from './audit.sql.ts';
 import { columns, details, names, pronouns, storedRelationship, version } from './projection.sql.ts';
@@ -51,14 +61,20 @@ const relationshipRows = (customers: string, words: string) =>
   `unnest(${customers}, ${words}) WITH ORDINALITY AS r (customer_id, word, position)`;
 
 const created = (relationship: string) =>
-  jsonObject({
-    entity_id: `'person'`,
-    data: jsonObject({ ...names, relationship, address: 'p.address_id', ...pronouns }),
-    customer_case_id: 'p.case_id',
-    id: 'p.id',
-    updated_at: isoTime('p.updated_at'),
-    created_at: isoTime('p.created_at'),
-  });
+  jsonObjectText(
+    {
+      entity_id: jsonLiteral('person'),
+      data: jsonObjectField(
+        { ...names, relationship: jsonRaw(relationship), address: jsonUnescaped('p.address_id'), ...pronouns },
+        SPACED,
+      ),
+      customer_case_id: jsonUnescaped('p.case_id'),
+      id: jsonUnescaped('p.id'),
+      updated_at: jsonUnescaped(isoTime('p.updated_at')),
+      created_at: jsonUnescaped(isoTime('p.created_at')),
+    },
+    SPACED,
+  );
 
 /**
  * Returns no row if the case, a tag or a customer does not exist, or if another entry has the external id. `relationship`
@@ -108,37 +124,43 @@ export const insertEntry = writeVariants('address_book.insert', {
     ), event AS (
       ${entryAudit.insertEvent('created', { from: 'p', at: 'p.now', origin: 'p.origin' })}
     )`,
-  answer: (input) => ({ json: `${created(input.relationship)}::text`, version, from: 'p JOIN input USING (nth)' }),
+  answer: (input) => ({ json: created(input.relationship), version, from: 'p JOIN input USING (nth)' }),
 });
 
 const updated = (relationship: string) =>
-  jsonObject({
-    id: 'p.id',
-    customer_case_id: 'p.case_id',
-    entity_id: `'person'`,
-    data: jsonObject({
-      ...names,
-      relationship,
-      ...details,
-      ...columns('gender', 'marital_status'),
-      ...pronouns,
-    }),
-    created_at: isoTime('p.created_at'),
-    updated_at: isoTime('p.updated_at'),
-    customer_person_id: 'null',
-    is_company_global: 'null',
-    user_id: 'null',
-    company_id: 'p.company_id',
-    deleted_at: isoTime('p.deleted_at'),
-    notes: 'null',
-    copied_from_id: 'null',
-    transferred_from_user_id: 'null',
-    transferred_at: 'null',
-    is_user_global: 'null',
-    partner_record_id: 'null',
-    partner_card_id: 'null',
-    partner_person_id: 'null',
-  });
+  jsonObjectText(
+    {
+      id: jsonUnescaped('p.id'),
+      customer_case_id: jsonUnescaped('p.case_id'),
+      entity_id: jsonLiteral('person'),
+      data: jsonObjectField(
+        {
+          ...names,
+          relationship: jsonRaw(relationship),
+          ...details,
+          ...columns('gender', 'marital_status'),
+          ...pronouns,
+        },
+        SPACED,
+      ),
+      created_at: jsonUnescaped(isoTime('p.created_at')),
+      updated_at: jsonUnescaped(isoTime('p.updated_at')),
+      customer_person_id: NULL,
+      is_company_global: NULL,
+      user_id: NULL,
+      company_id: jsonUnescaped('p.company_id'),
+      deleted_at: nullable(jsonUnescaped(isoTime('p.deleted_at'))),
+      notes: NULL,
+      copied_from_id: NULL,
+      transferred_from_user_id: NULL,
+      transferred_at: NULL,
+      is_user_global: NULL,
+      partner_record_id: NULL,
+      partner_card_id: NULL,
+      partner_person_id: NULL,
+    },
+    SPACED,
+  );
 
 /** SQL: the stored tags, then the new ones in the order in which they were sent. Usually none is new. */
 const withAdded = (column: string, tags: string) =>
@@ -207,8 +229,8 @@ export const updateEntry = writeVariants('address_book.update', {
   },
   answer: (input, has) =>
     has('relationship')
-      ? { json: `${updated(input.relationship)}::text`, version, from: 'p JOIN input USING (nth)' }
-      : { json: `${updated(storedRelationship)}::text`, version, from: 'p' },
+      ? { json: updated(input.relationship), version, from: 'p JOIN input USING (nth)' }
+      : { json: updated(storedRelationship), version, from: 'p' },
 });
 
 const unknownOf = (sent: string, known: string) =>

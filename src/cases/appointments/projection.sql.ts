@@ -1,4 +1,14 @@
-import { isoTime, jsonObject, wallTime } from '../../kernel/sql/json.ts';
+import {
+  isoTime,
+  jsonObject,
+  jsonObjectText,
+  jsonRaw,
+  jsonString,
+  jsonUnescaped,
+  nullable,
+  SPACED,
+  wallTime,
+} from '../../kernel/sql/json.ts';
 import { companyFields } from '../company-list.sql.ts';
 import { ofAppointment } from './appointment-key.sql.ts';
 
@@ -63,38 +73,47 @@ export const shownVersion = (states: Sources['states']) => {
 };
 
 const commonFields = ({ endTime, states }: Sources) => ({
-  id: 'a.id',
-  customer_case_id: 'a.case_id',
-  start_time: isoTime('a.start_at'),
-  end_time: endTime,
-  email_confirmation: `${states}.email_confirmation`,
-  email_notification: `${states}.email_notification`,
-  email_day_before: `${states}.email_day_before`,
-  sms_recipient: 'a.sms_recipient',
-  sms_confirmation: `${states}.sms_confirmation`,
-  sms_notification: `${states}.sms_notification`,
-  sms_day_before: `${states}.sms_day_before`,
-  notes: 'a.notes',
-  location: 'a.location',
-  created_at: isoTime('a.created_at'),
-  updated_at: isoTime('a.updated_at'),
+  id: jsonUnescaped('a.id'),
+  customer_case_id: jsonUnescaped('a.case_id'),
+  start_time: jsonUnescaped(isoTime('a.start_at')),
+  end_time: jsonUnescaped(endTime),
+  email_confirmation: nullable(jsonUnescaped(`${states}.email_confirmation`)),
+  email_notification: nullable(jsonUnescaped(`${states}.email_notification`)),
+  email_day_before: jsonRaw(`${states}.email_day_before`),
+  sms_recipient: nullable(jsonString('a.sms_recipient')),
+  sms_confirmation: nullable(jsonUnescaped(`${states}.sms_confirmation`)),
+  sms_notification: nullable(jsonUnescaped(`${states}.sms_notification`)),
+  sms_day_before: jsonRaw(`${states}.sms_day_before`),
+  notes: nullable(jsonString('a.notes')),
+  location: nullable(jsonString('a.location')),
+  created_at: jsonUnescaped(isoTime('a.created_at')),
+  updated_at: jsonUnescaped(isoTime('a.updated_at')),
 });
 
+/** The response of a create, as text. */
 export const createdAppointment = (sources: Sources) =>
-  jsonObject({ ...commonFields(sources), adviser_email: 'a.adviser_email', email_recipient: 'a.email_recipient' });
+  jsonObjectText(
+    {
+      ...commonFields(sources),
+      adviser_email: jsonString('a.adviser_email'),
+      email_recipient: nullable(jsonString('a.email_recipient')),
+    },
+    SPACED,
+  );
 
 const updatedFields = (sources: Sources) => ({
   ...commonFields(sources),
-  type: 'a.type',
-  attended: 'a.attended',
-  cancelled: 'a.cancelled',
-  deleted_at: isoTime('a.deleted_at'),
-  email_recipient: `coalesce(a.email_recipient, '')`,
-  video_id: 'a.video_id',
-  join_url: 'a.join_url',
+  type: nullable(jsonString('a.type')),
+  attended: jsonRaw('a.attended'),
+  cancelled: jsonRaw('a.cancelled'),
+  deleted_at: nullable(jsonUnescaped(isoTime('a.deleted_at'))),
+  email_recipient: jsonString(`coalesce(a.email_recipient, '')`),
+  video_id: nullable(jsonString('a.video_id')),
+  join_url: nullable(jsonString('a.join_url')),
 });
 
-export const updatedAppointment = (sources: Sources) => jsonObject(updatedFields(sources));
+/** The response of an update, as text. */
+export const updatedAppointment = (sources: Sources) => jsonObjectText(updatedFields(sources), SPACED);
 
 /** The record as the additional operations return it. */
 export const fullAppointment = (sources: Sources) =>

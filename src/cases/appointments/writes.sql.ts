@@ -78,7 +78,7 @@ export const insertAppointment = writeVariants('appointments.insert', {
       ${appointmentAudit.insertEvent('created', { from: 'a', at: 'a.now', origin: 'a.origin' })}
     )${has('meeting') ? `, meeting AS (${insertMeeting})` : ''}`,
   answer: (input) => ({
-    json: `${createdAppointment({ endTime: input.end_time, states: 'input' })}::text`,
+    json: createdAppointment({ endTime: input.end_time, states: 'input' }),
     version: shownVersion('input'),
     from: 'a JOIN input USING (nth)',
   }),

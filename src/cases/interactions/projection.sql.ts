@@ -5,6 +5,7 @@ import {
   jsonString,
   jsonUnescaped,
   nullable,
+  SPACED,
   wallTime,
 } from '../../kernel/sql/json.ts';
 
@@ -23,7 +24,7 @@ const common = {
 export const version = 'i.version::text';
 
 /** The response of a create and an update. */
-export const record = jsonObject({ ...common, when: isoTime('i.happened_at') });
+export const record = jsonObjectText({ ...common, when: jsonUnescaped(isoTime('i.happened_at')) }, SPACED);
 
 /** What events and histories show. */
 export const image = jsonObject({

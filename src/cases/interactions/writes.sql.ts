@@ -31,7 +31,7 @@ export const insertInteraction = writeVariants('interactions.insert', {
     ), ${insertedWithInput('i')}, event AS (
       ${interactionAudit.insertEvent('created', { from: 'i', at: 'i.now', origin: 'i.origin' })}
     )`,
-  answer: () => ({ json: `${record}::text`, version, from: 'i' }),
+  answer: () => ({ json: record, version, from: 'i' }),
 });
 
 /**
@@ -62,5 +62,5 @@ export const updateInteraction = write('interactions.update', {
             recipient = coalesce(${input.recipient}, i.recipient)`,
       where: 'i.deleted_at IS NULL',
     })}`,
-  answer: () => ({ json: `${record}::text`, version, from: 'i' }),
+  answer: () => ({ json: record, version, from: 'i' }),
 });

@@ -10,6 +10,7 @@ import {
   jsonWithText,
   NULL,
   nullable,
+  SPACED,
   wallTime,
 } from '../../kernel/sql/json.ts';
 
@@ -78,8 +79,15 @@ const common = {
 };
 
 /** The response of a create and an update. An invoice that cannot be paid in full needs no `lateralStatus`. */
-export const record = (date_paid: 's.date_paid' | 'null') =>
-  jsonObject({ ...common, date_paid, date_created: isoTime('v.date_created') });
+export const record = (paid: 'with date_paid' | 'unpaid') =>
+  jsonObjectText(
+    {
+      ...common,
+      ...(paid === 'unpaid' && { date_paid: NULL }),
+      date_created: jsonUnescaped(isoTime('v.date_created')),
+    },
+    SPACED,
+  );
 
 const itemFields = {
   id: jsonUnescaped('t.id'),

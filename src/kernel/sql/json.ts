@@ -43,18 +43,29 @@ export const jsonObject = (fields: JsonFields): string =>
     .map(([key, value]) => `'${key}', ${typeof value === 'string' ? value : value.sql}`)
     .join(', ')})`;
 
-const objectText = (fields: Record<string, JsonField>): TextPart[] => [
+type TypedFields = Record<string, JsonField>;
+
+/** What is between the parts of an object. `SPACED` is how PostgreSQL writes an object. */
+type Signs = { comma: string; colon: string };
+const COMPACT: Signs = { comma: ',', colon: ':' };
+export const SPACED: Signs = { comma: ', ', colon: ' : ' };
+
+const objectText = (fields: TypedFields, { comma, colon }: Signs): TextPart[] => [
   { constant: '{' },
-  ...Object.entries(fields).flatMap(([key, { text }], i) => [{ constant: `${i === 0 ? '' : ','}"${key}":` }, ...text]),
+  ...Object.entries(fields).flatMap(([key, { text }], i) => [
+    { constant: `${i === 0 ? '' : comma}"${key}"${colon}` },
+    ...text,
+  ]),
   { constant: '}' },
 ];
 
 /** The same object as text. */
-export const jsonObjectText = (fields: Record<string, JsonField>): string => `(${concatenation(objectText(fields))})`;
+export const jsonObjectText = (fields: TypedFields, signs = COMPACT): string =>
+  `(${concatenation(objectText(fields, signs))})`;
 
-export const jsonObjectField = (fields: Record<string, JsonField>): JsonField => ({
+export const jsonObjectField = (fields: TypedFields, signs = COMPACT): JsonField => ({
   sql: jsonObject(fields),
-  text: objectText(fields),
+  text: objectText(fields, signs),
 });
 
 /** SQL: the text of a field. */
