@@ -55,22 +55,23 @@ SELECT u.id FROM customers u
  WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
-    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+    SELECT inserted.*, input.nth, input.now, input.origin, input.customer_ids, input.relationship_words, input.relationship, input.address_1, input.address_2, input.address_3, input.postcode
+      FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
     SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
-           input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input USING (nth)
+           p.address_1, p.address_2, p.address_3, p.postcode
+      FROM p
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p, unnest(p.customer_ids, p.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
        FROM p
   )
-  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (input.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p JOIN input USING (nth);
+  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (p.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p;
 
 -- address_book.insert* (batch form)
   WITH input AS (SELECT company_id, case_id, id, tags::text[], custom_tags::text[], customer_ids::uuid[], relationship_words::text[], relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::date[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::timestamptz[], $32::json[]) WITH ORDINALITY AS batch (company_id, case_id, id, tags, custom_tags, customer_ids, relationship_words, relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, nth)), inserted AS (
@@ -86,22 +87,23 @@ SELECT u.id FROM customers u
  WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
-    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+    SELECT inserted.*, input.nth, input.now, input.origin, input.customer_ids, input.relationship_words, input.relationship, input.address_1, input.address_2, input.address_3, input.postcode
+      FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
     SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
-           input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input USING (nth)
+           p.address_1, p.address_2, p.address_3, p.postcode
+      FROM p
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p, unnest(p.customer_ids, p.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
        FROM p
   )
-  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (input.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p JOIN input USING (nth);
+  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (p.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p;
 
 -- address_book.insert keyed (writes; pool: short)
   WITH guard AS MATERIALIZED (WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $3::uuid AS id, $4::text[] AS tags, $5::text[] AS custom_tags, $6::uuid[] AS customer_ids, $7::text[] AS relationship_words, $8::json AS relationship, $9::uuid AS address_id, $10::text AS address_1, $11::text AS address_2, $12::text AS address_3, $13::text AS postcode, $14::text AS title, $15::text AS first_names, $16::text AS middle_names, $17::text AS last_name, $18::text AS known_as, $19::text AS tel_1, $20::text AS tel_2, $21::text AS email, $22::text AS gender, $23::date AS dob, $24::text AS marital_status, $25::text AS occupation, $26::text AS preferred_name, $27::text AS alias, $28::text AS them_pronoun, $29::text AS they_pronoun, $30::text AS their_pronoun, $31::timestamptz AS now, $32::json AS origin, $33::uuid AS credential_id, $34::bytea AS key_sha256, $35::bytea AS request_sha256, $36::text AS etag_suffix, 1 AS nth) SELECT FROM input WHERE pg_try_advisory_xact_lock(hash_record_extended((input.credential_id, input.key_sha256), 0)) AND (
@@ -121,22 +123,23 @@ SELECT u.id FROM customers u
  WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
-    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+    SELECT inserted.*, input.nth, input.now, input.origin, input.customer_ids, input.relationship_words, input.relationship, input.address_1, input.address_2, input.address_3, input.postcode
+      FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
     SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
-           input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input USING (nth)
+           p.address_1, p.address_2, p.address_3, p.postcode
+      FROM p
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p, unnest(p.customer_ids, p.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
        FROM p
   ), answer AS (
-    SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (input.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p JOIN input USING (nth)
+    SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (p.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p
   ), stored AS (
     INSERT INTO idempotency_keys
       (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
@@ -165,22 +168,23 @@ SELECT u.id FROM customers u
  WHERE u.company_id = input.company_id AND u.case_id = input.case_id AND u.removed_at IS NULL)
     RETURNING *
   ), p AS (
-    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+    SELECT inserted.*, input.nth, input.now, input.origin, input.customer_ids, input.relationship_words, input.relationship, input.address_1, input.address_2, input.address_3, input.postcode
+      FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
     SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
-           input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input USING (nth)
+           p.address_1, p.address_2, p.address_3, p.postcode
+      FROM p
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p, unnest(p.customer_ids, p.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
        FROM p
   ), answer AS (
-    SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (input.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p JOIN input USING (nth)
+    SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (p.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p
   ), stored AS (
     INSERT INTO idempotency_keys
       (company_id, credential_id, key_sha256, request_sha256, status, headers, etag, body, created_at)
@@ -205,22 +209,23 @@ SELECT u.id FROM customers u
     ON CONFLICT DO NOTHING
     RETURNING *
   ), p AS (
-    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+    SELECT inserted.*, input.nth, input.now, input.origin, input.customer_ids, input.relationship_words, input.relationship, input.address_1, input.address_2, input.address_3, input.postcode
+      FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
     SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
-           input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input USING (nth)
+           p.address_1, p.address_2, p.address_3, p.postcode
+      FROM p
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p, unnest(p.customer_ids, p.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
        FROM p
   )
-  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (input.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p JOIN input USING (nth);
+  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (p.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p;
 
 -- address_book.insert+external_id* (batch form)
   WITH input AS (SELECT company_id, case_id, id, tags::text[], custom_tags::text[], customer_ids::uuid[], relationship_words::text[], relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, external_id, nth FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::date[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::text[], $31::timestamptz[], $32::json[], $33::text[]) WITH ORDINALITY AS batch (company_id, case_id, id, tags, custom_tags, customer_ids, relationship_words, relationship, address_id, address_1, address_2, address_3, postcode, title, first_names, middle_names, last_name, known_as, tel_1, tel_2, email, gender, dob, marital_status, occupation, preferred_name, alias, them_pronoun, they_pronoun, their_pronoun, now, origin, external_id, nth)), inserted AS (
@@ -237,22 +242,23 @@ SELECT u.id FROM customers u
     ON CONFLICT DO NOTHING
     RETURNING *
   ), p AS (
-    SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+    SELECT inserted.*, input.nth, input.now, input.origin, input.customer_ids, input.relationship_words, input.relationship, input.address_1, input.address_2, input.address_3, input.postcode
+      FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
   ), a AS (
     INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, address_1, address_2, address_3, postcode)
     SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
-           input.address_1, input.address_2, input.address_3, input.postcode
-      FROM p JOIN input USING (nth)
+           p.address_1, p.address_2, p.address_3, p.postcode
+      FROM p
   ), r AS (
     INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
     SELECT p.company_id, p.case_id, p.id, r.*
-      FROM p JOIN input USING (nth), unnest(input.customer_ids, input.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
+      FROM p, unnest(p.customer_ids, p.relationship_words) WITH ORDINALITY AS r (customer_id, word, position)
   ), event AS (
     INSERT INTO events (company_id, case_id, record_id, type, at, origin)
      SELECT p.company_id, p.case_id, p.id, 'address_book_entry.created', p.now::timestamptz, p.origin::json
        FROM p
   )
-  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (input.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p JOIN input USING (nth);
+  SELECT nth, p.version::text AS version, ('{"entity_id" : "person", "data" : {"title" : ' || coalesce(to_json(p.title)::text, 'null') || ', "last_name" : ' || coalesce(to_json(p.last_name)::text, 'null') || ', "first_names" : ' || coalesce(to_json(p.first_names)::text, 'null') || ', "relationship" : ' || (p.relationship)::text || ', "address" : "' || (p.address_id) || '", "their_pronoun" : ' || coalesce(to_json(p.their_pronoun)::text, 'null') || ', "them_pronoun" : ' || coalesce(to_json(p.them_pronoun)::text, 'null') || ', "they_pronoun" : ' || coalesce(to_json(p.they_pronoun)::text, 'null') || '}, "customer_case_id" : "' || (p.case_id) || '", "id" : "' || (p.id) || '", "updated_at" : "' || (to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '", "created_at" : "' || (to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) || '"}') AS json FROM p;
 
 -- address_book.list (reads; pool: list)
 WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, 1 AS nth) SELECT input.nth, l.json FROM input CROSS JOIN LATERAL (SELECT json FROM (SELECT CASE WHEN f.n <= 1000 AND coalesce(octet_length(f.elements), 0) <= 4000000

@@ -683,7 +683,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     OFFSET 0) d
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -714,7 +715,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     OFFSET 0) d
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -749,7 +751,8 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
     OFFSET 0) d
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -793,7 +796,8 @@ WITH input AS MATERIALIZED (
     OFFSET 0) d
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -833,7 +837,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -865,7 +870,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -896,7 +902,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     OFFSET 0) d
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -932,7 +939,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
     OFFSET 0) d
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -969,7 +977,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1006,7 +1015,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1046,7 +1056,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
        AND u.removed_at IS NULL)
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1081,7 +1092,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
        AND u.removed_at IS NULL)
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1117,7 +1129,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1153,7 +1166,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1188,7 +1202,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
        AND u.removed_at IS NULL)
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1228,7 +1243,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
        AND u.removed_at IS NULL)
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1269,7 +1285,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now
@@ -1310,7 +1327,8 @@ WITH input AS (SELECT company_id, case_id, id, adviser_email, start_at, end_at, 
   ON CONFLICT DO NOTHING
   RETURNING *
 ), a AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), m AS (
   INSERT INTO messages (company_id, case_id, appointment_id, start_at, id, channel, kind, state, due_at, day_before, created_at, updated_at)
   SELECT a.company_id, a.case_id, a.id, a.start_at, n.*, a.now, a.now

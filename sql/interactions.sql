@@ -53,7 +53,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
   RETURNING *
 ), i AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
@@ -70,7 +71,8 @@ WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender,
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
   RETURNING *
 ), i AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
@@ -91,7 +93,8 @@ input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_id, $
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
   RETURNING *
 ), i AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
@@ -121,7 +124,8 @@ WITH input AS MATERIALIZED (
     FROM input JOIN cases c ON c.company_id = input.company_id AND c.id = input.case_id
   RETURNING *
 ), i AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
@@ -147,7 +151,8 @@ WITH input AS NOT MATERIALIZED (SELECT $1::uuid AS company_id, $2::uuid AS case_
   ON CONFLICT DO NOTHING
   RETURNING *
 ), i AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json
@@ -165,7 +170,8 @@ WITH input AS (SELECT company_id, case_id, id, type, notes, happened_at, sender,
   ON CONFLICT DO NOTHING
   RETURNING *
 ), i AS (
-  SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
+  SELECT inserted.*, input.nth, input.now, input.origin
+    FROM inserted JOIN input ON inserted.company_id = input.company_id AND inserted.case_id = input.case_id AND inserted.id = input.id
 ), event AS (
   INSERT INTO events (company_id, case_id, record_id, type, at, origin)
    SELECT i.company_id, i.case_id, i.id, 'interaction.created', i.now::timestamptz, i.origin::json

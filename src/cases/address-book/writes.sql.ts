@@ -112,19 +112,19 @@ export const insertEntry = writeVariants('address_book.insert', {
          AND ${input.custom_tags} <@ ${companyTags(input, input.custom_tags)}
          AND ${input.customer_ids} <@ ${caseCustomers(input)}${has('external_id') ? unlessTaken : ''}
       RETURNING *
-    ), ${insertedWithInput('p')}, a AS (
+    ), ${insertedWithInput('p', ['customer_ids', 'relationship_words', 'relationship', ...ADDRESS_FIELDS])}, a AS (
       INSERT INTO addresses (company_id, case_id, id, created_at, updated_at, ${ADDRESS_FIELDS.join(', ')})
       SELECT p.company_id, p.case_id, p.address_id, p.now, p.now,
-             ${ADDRESS_FIELDS.map((field) => input[field]).join(', ')}
-        FROM p JOIN input USING (nth)
+             ${ADDRESS_FIELDS.map((field) => `p.${field}`).join(', ')}
+        FROM p
     ), r AS (
       INSERT INTO relationships (company_id, case_id, person_id, customer_id, word, position)
       SELECT p.company_id, p.case_id, p.id, r.*
-        FROM p JOIN input USING (nth), ${relationshipRows(input.customer_ids, input.relationship_words)}
+        FROM p, ${relationshipRows('p.customer_ids', 'p.relationship_words')}
     ), event AS (
       ${entryAudit.insertEvent('created', { from: 'p', at: 'p.now', origin: 'p.origin' })}
     )`,
-  answer: (input) => ({ json: created(input.relationship), version, from: 'p JOIN input USING (nth)' }),
+  answer: () => ({ json: created('p.relationship'), version, from: 'p' }),
 });
 
 const updated = (relationship: string) =>

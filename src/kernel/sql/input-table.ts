@@ -6,9 +6,11 @@ export const sameKey = (one: string, other: string): string =>
 
 /**
  * A table expression after `inserted AS (INSERT … RETURNING *)`: the new record under its alias with the inputs `nth`,
- * `now` and `origin`, as after an update. RETURNING of an INSERT knows nothing but the new row.
+ * `now` and `origin`, as after an update, and with others that are no columns of the record. RETURNING of an INSERT knows
+ * nothing but the new row.
  */
-export const insertedWithInput = (alias: string): string =>
+export const insertedWithInput = (alias: string, others: readonly string[] = []): string =>
   `${alias} AS (
-      SELECT inserted.*, input.nth, input.now, input.origin FROM inserted JOIN input ON ${sameKey('inserted', 'input')}
+      SELECT inserted.*, ${['nth', 'now', 'origin', ...others].map((input) => `input.${input}`).join(', ')}
+        FROM inserted JOIN input ON ${sameKey('inserted', 'input')}
     )`;
