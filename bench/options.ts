@@ -28,6 +28,8 @@ export type Options = {
   trace: boolean;
   /** Folder for CPU profiles of the service. */
   profile: string | undefined;
+  /** Folder with an earlier revision and its packages, for a comparison with its service. */
+  earlier: string | undefined;
 };
 
 const RECORDS_PER_CASE = { people: 5, interactions: 100, invoices: 20, appointments: 20 };
@@ -51,6 +53,7 @@ const FLAGS = {
   docs: { type: 'boolean', default: false },
   trace: { type: 'boolean', default: false },
   profile: { type: 'string' },
+  earlier: { type: 'string' },
 } as const;
 
 export function parseOptions(args: string[]): Options {
@@ -82,6 +85,7 @@ export function parseOptions(args: string[]): Options {
     docs: values.docs,
     trace: values.trace,
     profile: values.profile && resolve(values.profile),
+    earlier: values.earlier && resolve(values.earlier),
   };
 }
 

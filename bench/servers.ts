@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConnection } from '../src/postgres/bundled-postgres.ts';
 import { urlOf } from '../test/harness/service.ts';
@@ -15,23 +16,29 @@ import type { SeededCompany } from './seed.ts';
 export type ServerName = 'service' | 'baseline' | 'best-baseline' | 'nestjs';
 export type Server = { name: ServerName; pid: number; port: number; stop(): Promise<void> };
 
-const SERVICE_PATH = new URL('../src/main.ts', import.meta.url).pathname;
+const FOLDER = new URL('..', import.meta.url).pathname;
 const BASELINE_PATH = new URL('./baseline/server.ts', import.meta.url);
 /** Where `npm run bench:peers:install` builds it. */
 const NESTJS_PATH = new URL('./peers/nestjs/dist/main.js', import.meta.url);
 const LOAD_PATH = new URL('./load/process.ts', import.meta.url);
 const READY_TIMEOUT_MS = 30_000;
 
-export type ServiceOptions = { dataDir: string; flags?: string[]; settings?: Record<string, string> };
+export type ServiceOptions = {
+  dataDir: string;
+  flags?: string[];
+  settings?: Record<string, string>;
+  /** The folder of its revision; this one by default. */
+  folder?: string | undefined;
+};
 
 /**
  * Starts the service like `npm start`, with logging to /dev/null and without a worker, because sending messages is not
  * part of a request.
  */
 export async function startService(connection: ServerConnection, options: ServiceOptions): Promise<Server> {
-  const { dataDir, flags = [], settings = {} } = options;
+  const { dataDir, flags = [], settings = {}, folder = FOLDER } = options;
   const port = await freePort();
-  const args = ['--max-semi-space-size=8', ...flags, SERVICE_PATH, 'serve'];
+  const args = ['--max-semi-space-size=8', ...flags, join(folder, 'src/main.ts'), 'serve'];
   const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env.PATH,

@@ -13,7 +13,8 @@ import { startLoadGenerator, startService } from '../servers.ts';
 
 /**
  * Measures what the lists of a company and the external ids cost the writes: in two databases, of which one is as it was
- * before them. Processes of the same code differ by up to 10 %, so everything is repeated with new ones.
+ * before them. With `--earlier <folder>` the service of an earlier revision serves that one, so that what became cheaper
+ * meanwhile counts too. Processes of the same code differ by up to 10 %, so everything is repeated with new ones.
  */
 
 const INDEXES = `SELECT indexrelid::regclass::text AS name FROM pg_index
@@ -30,6 +31,7 @@ const {
   warmUp,
   starts,
   operations: selected,
+  earlier,
 } = parseOptions(process.argv.slice(2));
 const operations = OPERATIONS.filter(({ id, kind }) => kind === 'write' && selected.includes(id));
 const progress = new Progress(starts * operations.length * 2 * (rounds + 1));
@@ -49,7 +51,9 @@ try {
   const results = new Map(operations.map((operation) => [operation, [] as Record<'now' | 'before', Round>[]]));
   for (let start = 1; start <= starts; start++) {
     const now = environment.use(await startService(connection, { dataDir }));
-    const before = environment.use(await startService({ ...connection, database: 'before' }, { dataDir }));
+    const before = environment.use(
+      await startService({ ...connection, database: 'before' }, { dataDir, folder: earlier }),
+    );
     // The start before has deleted some.
     for (const one of [client, other]) await restoreAppointments(one);
     const targets = { now: { ...now, client, load }, before: { ...before, client: other, load } };
