@@ -88,5 +88,5 @@ export async function restoreAppointments(client: pg.Client): Promise<void> {
       WHERE m.company_id = a.company_id AND m.case_id = a.case_id AND m.appointment_id = a.id
         AND m.start_at = a.start_at AND m.state = 'cancelled'`,
   );
-  await client.query('VACUUM appointments, messages');
+  await client.query('VACUUM (INDEX_CLEANUP ON) appointments, messages');
 }

@@ -28,7 +28,7 @@ export type Options = {
   trace: boolean;
   /** Folder for CPU profiles of the service. */
   profile: string | undefined;
-  /** Folder with an earlier revision and its packages, for a comparison with its service. */
+  /** Folder with an earlier revision and its packages, with whose service `company/writes.ts` compares. */
   earlier: string | undefined;
 };
 

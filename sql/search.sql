@@ -157,7 +157,8 @@ WITH k AS MATERIALIZED (
                    WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
                    ORDER BY u.created_at, u.id LIMIT 20) n) AS customers
     FROM (SELECT DISTINCT case_id FROM k WHERE $5::boolean) k
-    JOIN cases c ON c.company_id = $1::uuid AND c.id = k.case_id
+   CROSS JOIN LATERAL (
+     SELECT c.* FROM cases c WHERE c.company_id = $1::uuid AND c.id = k.case_id OFFSET 0) c
 )
 SELECT d.*, c.reference, c.customers
   FROM (

@@ -128,7 +128,7 @@ test('an invoice is found by each of its items that is not cancelled', async () 
   assert.deepEqual(ids(await search(company, 'mirror')), [invoice]);
 });
 
-test('a record is found by the name of each of the first twenty customers of its case', async () => {
+test('a record is found by the name of each of the first twenty customers of its case, and of no later one', async () => {
   const company = await app.company();
   const names = Array.from({ length: 20 }, (_, i) => `Tamarisk${String.fromCharCode(97 + i)}`);
   const caseId = await openCase(
@@ -136,9 +136,12 @@ test('a record is found by the name of each of the first twenty customers of its
     'Trees',
     names.map((last_name) => ({ last_name })),
   );
+  app.clock.advance({ seconds: 1 });
+  await ok(company.post(`/manage/cases/${caseId}/customers`, { last_name: 'Tamarisklast' }));
   const call = await addInteraction(company, caseId, { notes: 'a call' });
   await index();
   for (const name of names) assert.deepEqual(ids(await search(company, name, '&kinds=interaction')), [call], name);
+  assert.deepEqual(await search(company, 'Tamarisklast', '&kinds=interaction'), []);
 });
 
 test('a record needs all words', async () => {

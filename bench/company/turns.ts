@@ -141,7 +141,9 @@ async function addEqualPages(
     if (count >= countRecords(await ask(large.server, ofLarge))) continue;
     const limit = Math.max(1, count);
     for (const [target, { path, token }] of [[small, ofSmall] as const, [large, ofLarge] as const]) {
-      target.asked.push({ path: `${path}&limit=${limit}`, token });
+      const url = new URL(path, 'http://service');
+      url.searchParams.set('limit', String(limit));
+      target.asked.push({ path: url.pathname + url.search, token });
     }
     added.push(`${name}, pages of ${limit}`);
   }

@@ -115,8 +115,8 @@ const MAX_CONTEXT_CUSTOMERS = 20;
 /**
  * Returns the texts of these records that exist, and on request the reference of their case and the names of its customers,
  * under which all of its records are found. `fields` is JSON with a text or null for each field. `since` is the time that
- * hits are ordered by. The cases are joined one by one: with `= ANY` PostgreSQL may read all cases of the company in another
- * index.
+ * hits are ordered by. The cases are looked for one by one (`OFFSET 0`): PostgreSQL may otherwise read all cases of the
+ * company.
  */
 export const loadDocuments = read('search.load_documents', {
   inputs: { company_id: 'uuid', kinds: 'text[]', case_ids: 'uuid[]', ids: 'uuid[]', with_cases: 'boolean' },
@@ -130,7 +130,8 @@ export const loadDocuments = read('search.load_documents', {
                        WHERE u.company_id = c.company_id AND u.case_id = c.id AND u.removed_at IS NULL
                        ORDER BY u.created_at, u.id LIMIT ${MAX_CONTEXT_CUSTOMERS}) n) AS customers
         FROM (SELECT DISTINCT case_id FROM k WHERE ${input.with_cases}) k
-        JOIN cases c ON c.company_id = ${input.company_id} AND c.id = k.case_id
+       CROSS JOIN LATERAL (
+         SELECT c.* FROM cases c WHERE c.company_id = ${input.company_id} AND c.id = k.case_id OFFSET 0) c
     )
     SELECT d.*, c.reference, c.customers
       FROM (

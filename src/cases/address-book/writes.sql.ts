@@ -43,7 +43,7 @@ export const ADDRESS_FIELDS = ['address_1', 'address_2', 'address_3', 'postcode'
 /**
  * SQL: the tags and customers that a request may name. Those of the company and the case are looked up; those that the
  * entry has already stay allowed after they were removed from the company. All customers of the case are read: with a
- * condition on their ids the planner would look for these among all customers of the company.
+ * condition on their ids the planner may look for these among all customers of the company.
  */
 type Key = { company_id: string; case_id: string; id: string };
 const defaultTags = (tags: string) => `ARRAY(SELECT tag FROM default_tags WHERE tag = ANY (${tags}))`;
@@ -60,21 +60,22 @@ const relatedCustomers = ({ company_id, case_id, id }: Key) => `ARRAY(
 const relationshipRows = (customers: string, words: string) =>
   `unnest(${customers}, ${words}) WITH ORDINALITY AS r (customer_id, word, position)`;
 
-const created = (relationship: string) =>
-  jsonObjectText(
-    {
-      entity_id: jsonLiteral('person'),
-      data: jsonObjectField(
-        { ...names, relationship: jsonRaw(relationship), address: jsonUnescaped('p.address_id'), ...pronouns },
-        SPACED,
-      ),
-      customer_case_id: jsonUnescaped('p.case_id'),
-      id: jsonUnescaped('p.id'),
-      updated_at: jsonUnescaped(isoTime('p.updated_at')),
-      created_at: jsonUnescaped(isoTime('p.created_at')),
-    },
-    SPACED,
-  );
+const created = jsonObjectText(
+  {
+    entity_id: jsonLiteral('person'),
+    data: jsonObjectField({
+      ...names,
+      relationship: jsonRaw('p.relationship'),
+      address: jsonUnescaped('p.address_id'),
+      ...pronouns,
+    }),
+    customer_case_id: jsonUnescaped('p.case_id'),
+    id: jsonUnescaped('p.id'),
+    updated_at: jsonUnescaped(isoTime('p.updated_at')),
+    created_at: jsonUnescaped(isoTime('p.created_at')),
+  },
+  SPACED,
+);
 
 /**
  * Returns no row if the case, a tag or a customer does not exist, or if another entry has the external id. `relationship`
@@ -124,7 +125,7 @@ export const insertEntry = writeVariants('address_book.insert', {
     ), event AS (
       ${entryAudit.insertEvent('created', { from: 'p', at: 'p.now', origin: 'p.origin' })}
     )`,
-  answer: () => ({ json: created('p.relationship'), version, from: 'p' }),
+  answer: () => ({ json: created, version, from: 'p' }),
 });
 
 const updated = (relationship: string) =>
@@ -133,16 +134,13 @@ const updated = (relationship: string) =>
       id: jsonUnescaped('p.id'),
       customer_case_id: jsonUnescaped('p.case_id'),
       entity_id: jsonLiteral('person'),
-      data: jsonObjectField(
-        {
-          ...names,
-          relationship: jsonRaw(relationship),
-          ...details,
-          ...columns('gender', 'marital_status'),
-          ...pronouns,
-        },
-        SPACED,
-      ),
+      data: jsonObjectField({
+        ...names,
+        relationship: jsonRaw(relationship),
+        ...details,
+        ...columns('gender', 'marital_status'),
+        ...pronouns,
+      }),
       created_at: jsonUnescaped(isoTime('p.created_at')),
       updated_at: jsonUnescaped(isoTime('p.updated_at')),
       customer_person_id: NULL,

@@ -3,7 +3,7 @@ import { read, write } from '../../kernel/sql/statement.ts';
 import { APPOINTMENT_KEY_INPUTS, isAppointment, ofAppointment } from './appointment-key.sql.ts';
 import { appointmentAudit } from './audit.sql.ts';
 import { syncFromAppointments } from './meetings/desired-state.sql.ts';
-import { fullAppointment } from './projection.sql.ts';
+import { fullAppointmentText } from './projection.sql.ts';
 import { insertCancellations } from './side-effects.sql.ts';
 import { loadForUpdate, versionedUpdate } from './versioned-update.sql.ts';
 
@@ -45,7 +45,7 @@ export const restoreAppointment = versionedUpdate('appointments.restore', {
   set: () => 'deleted_at = NULL',
   needsMeeting: () => 'a.cancelled = 0',
   where: 'a.deleted_at IS NOT NULL',
-  answer: fullAppointment,
+  answer: fullAppointmentText,
 });
 
 const outcome = (name: string, action: 'cancelled' | 'reinstated' | 'outcome_set') =>
@@ -55,7 +55,7 @@ const outcome = (name: string, action: 'cancelled' | 'reinstated' | 'outcome_set
     set: (input) => `attended = ${input.attended}, cancelled = ${input.cancelled}, type = ${input.type}`,
     needsMeeting: (input) => `a.cancelled = 1 AND ${input.cancelled} = 0`,
     where: 'a.deleted_at IS NULL',
-    answer: fullAppointment,
+    answer: fullAppointmentText,
   });
 
 /** The three differ only in the type of their event. */

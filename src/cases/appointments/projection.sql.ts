@@ -119,6 +119,8 @@ export const updatedAppointment = (sources: Sources) => jsonObjectText(updatedFi
 export const fullAppointment = (sources: Sources) =>
   jsonObject({ ...updatedFields(sources), adviser_email: 'a.adviser_email', external_id: 'a.external_id' });
 
+export const fullAppointmentText = (sources: Sources) => `${fullAppointment(sources)}::text`;
+
 /** SQL: what became of an appointment. An index has the same text. */
 export const outcome = `CASE WHEN a.cancelled = 1 THEN 'cancelled' WHEN a.attended = 1 THEN 'attended' ELSE 'none' END`;
 

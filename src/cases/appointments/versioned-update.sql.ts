@@ -50,6 +50,7 @@ type UpdateOptions<I extends Inputs> = {
   /** SQL on the row before the update: whether the meeting has to be created or updated. */
   needsMeeting: (input: InputNames<I>) => string;
   where: string;
+  /** SQL: the response, as text. */
   answer: (sources: { endTime: string; states: 'states' | 'input' }) => string;
 };
 
@@ -92,7 +93,7 @@ export const versionedUpdate = <const I extends Inputs>(
       const states = has('states') ? 'input' : 'states';
       const lookup = has('states') ? '' : `, ${storedStates(...MESSAGE_EFFECTS.filter(has))}`;
       return {
-        json: `${answer({ endTime: input.end_time, states })}::text`,
+        json: answer({ endTime: input.end_time, states }),
         version: shownVersion(states),
         from: `a JOIN input USING (nth)${lookup}`,
       };

@@ -23,7 +23,7 @@ const common = {
 /** Changes with everything that an interaction shows. */
 export const version = 'i.version::text';
 
-/** The response of a create and an update. */
+/** The response of a create and an update, as text. */
 export const record = jsonObjectText({ ...common, when: jsonUnescaped(isoTime('i.happened_at')) }, SPACED);
 
 /** What events and histories show. */

@@ -78,14 +78,10 @@ const common = {
   customer_case_id: jsonUnescaped('v.case_id'),
 };
 
-/** The response of a create and an update. An invoice that cannot be paid in full needs no `lateralStatus`. */
-export const record = (paid: 'with date_paid' | 'unpaid') =>
+/** The response of a create and an update, as text. An invoice that cannot be paid in full needs no `lateralStatus`. */
+export const record = ({ mayBePaid }: { mayBePaid: boolean }) =>
   jsonObjectText(
-    {
-      ...common,
-      ...(paid === 'unpaid' && { date_paid: NULL }),
-      date_created: jsonUnescaped(isoTime('v.date_created')),
-    },
+    { ...common, ...(!mayBePaid && { date_paid: NULL }), date_created: jsonUnescaped(isoTime('v.date_created')) },
     SPACED,
   );
 

@@ -78,7 +78,7 @@ export const insertInvoice = writeVariants('invoices.insert', {
         imageRows: `CASE WHEN v.item_count > ${MAX_FULL_SNAPSHOT_ROWS} THEN v.item_count END`,
       })}
     )`,
-  answer: () => ({ json: record('unpaid'), version, from: 'v' }),
+  answer: () => ({ json: record({ mayBePaid: false }), version, from: 'v' }),
 });
 
 /**
@@ -128,8 +128,8 @@ export const updateInvoice = writeVariants('invoices.update', {
   },
   answer: (_input, has) =>
     has('allow_paid')
-      ? { json: record('with date_paid'), version, from: `v, ${lateralStatus}` }
-      : { json: record('unpaid'), version, from: 'v' },
+      ? { json: record({ mayBePaid: true }), version, from: `v, ${lateralStatus}` }
+      : { json: record({ mayBePaid: false }), version, from: 'v' },
 });
 
 /** A request has at most 1,000 items, but may add them to existing ones. */

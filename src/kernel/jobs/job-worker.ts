@@ -79,7 +79,7 @@ export class JobWorker {
   /** Runs all jobs that are due now, and returns their number. For tests. */
   async runOnce(): Promise<number> {
     for (let handled = 0; ; ) {
-      // Of before the claim: a job that ends during it frees a slot that the claim does not know of.
+      // The jobs that ran before the claim: one that ends during it frees a slot that the claim does not know of.
       const running = [...this.#runningJobs.values()].map(({ done }) => done);
       const claimed = await this.#claimAll();
       handled += claimed;

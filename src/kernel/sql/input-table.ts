@@ -9,8 +9,8 @@ export const sameKey = (one: string, other: string): string =>
  * `now` and `origin`, as after an update, and with others that are no columns of the record. RETURNING of an INSERT knows
  * nothing but the new row.
  */
-export const insertedWithInput = (alias: string, others: readonly string[] = []): string =>
+export const insertedWithInput = (alias: string, otherInputs: readonly string[] = []): string =>
   `${alias} AS (
-      SELECT inserted.*, ${['nth', 'now', 'origin', ...others].map((input) => `input.${input}`).join(', ')}
+      SELECT inserted.*, ${['nth', 'now', 'origin', ...otherInputs].map((input) => `input.${input}`).join(', ')}
         FROM inserted JOIN input ON ${sameKey('inserted', 'input')}
     )`;

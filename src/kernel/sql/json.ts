@@ -10,8 +10,8 @@ export const isoTime = (column: string): string =>
 export const wallTime = (column: string, zone: string): string =>
   `(${zone}::text || (floor(extract(epoch FROM ${column})) + ${EPOCH_SHIFT})::text)`;
 
-/** A piece of text: a constant, or an SQL expression of type text. */
-type TextPart = { readonly constant: string } | { readonly sql: string };
+/** A piece of text: a constant, an SQL expression of type text, or what is between the parts of an object. */
+type TextPart = { readonly constant: string } | { readonly sql: string } | { readonly separator: keyof Separators };
 
 /** An expression, and its JSON text in parts. */
 export type JsonField = { readonly sql: string; readonly text: readonly TextPart[] };
@@ -25,7 +25,7 @@ export const jsonUnescaped = (sql: string): JsonField => ({
 });
 /** A constant word that needs no escaping. */
 export const jsonLiteral = (word: string): JsonField => ({ sql: `'${word}'`, text: [{ constant: `"${word}"` }] });
-/** A number, a boolean or null. */
+/** A number, a boolean or a json value; with `nullable` if it may be null. */
 export const jsonRaw = (sql: string): JsonField => ({ sql, text: [{ sql: `(${sql})::text` }] });
 /** An expression that has its JSON text already. */
 export const jsonWithText = (sql: string, text: string): JsonField => ({ sql, text: [{ sql: text }] });
@@ -45,36 +45,39 @@ export const jsonObject = (fields: JsonFields): string =>
 
 type TypedFields = Record<string, JsonField>;
 
-/** What is between the parts of an object. `SPACED` is how PostgreSQL writes an object. */
-type Signs = { comma: string; colon: string };
-const COMPACT: Signs = { comma: ',', colon: ':' };
-export const SPACED: Signs = { comma: ', ', colon: ' : ' };
+type Separators = { comma: string; colon: string };
+const COMPACT: Separators = { comma: ',', colon: ':' };
+/** As PostgreSQL writes an object. */
+export const SPACED: Separators = { comma: ', ', colon: ' : ' };
 
-const objectText = (fields: TypedFields, { comma, colon }: Signs): TextPart[] => [
+const objectText = (fields: TypedFields): TextPart[] => [
   { constant: '{' },
-  ...Object.entries(fields).flatMap(([key, { text }], i) => [
-    { constant: `${i === 0 ? '' : comma}"${key}"${colon}` },
+  ...Object.entries(fields).flatMap(([key, { text }], i): TextPart[] => [
+    ...(i === 0 ? [] : [{ separator: 'comma' } as const]),
+    { constant: `"${key}"` },
+    { separator: 'colon' },
     ...text,
   ]),
   { constant: '}' },
 ];
 
-/** The same object as text. */
-export const jsonObjectText = (fields: TypedFields, signs = COMPACT): string =>
-  `(${concatenation(objectText(fields, signs))})`;
+/** The same object as text. The objects in it have the same separators. */
+export const jsonObjectText = (fields: TypedFields, separators = COMPACT): string =>
+  `(${concatenation(objectText(fields), separators)})`;
 
-export const jsonObjectField = (fields: TypedFields, signs = COMPACT): JsonField => ({
+export const jsonObjectField = (fields: TypedFields): JsonField => ({
   sql: jsonObject(fields),
-  text: objectText(fields, signs),
+  text: objectText(fields),
 });
 
 /** SQL: the text of a field. */
 export const jsonFieldText = ({ text }: JsonField): string => concatenation(text);
 
 /** PostgreSQL joins two adjacent constants anew for every row, so they are merged here. */
-function concatenation(parts: readonly TextPart[]): string {
-  const merged: TextPart[] = [];
-  for (const part of parts) {
+function concatenation(parts: readonly TextPart[], separators = COMPACT): string {
+  const merged: ({ constant: string } | { sql: string })[] = [];
+  for (const one of parts) {
+    const part = 'separator' in one ? { constant: separators[one.separator] } : one;
     const last = merged.at(-1);
     if (last && 'constant' in last && 'constant' in part)
       merged[merged.length - 1] = { constant: last.constant + part.constant };
