@@ -110,14 +110,15 @@ test('a whole name comes before names that begin so, however many of these are n
     const id = await addEntry(company, company.caseId, { first_names: 'Oak', last_name });
     await app.sql('UPDATE people SET created_at = $2 WHERE id = $1', [id, `${year}-05-01T10:00:00Z`]);
   }
-  // A recent call has the words, while no recent record has them as a name.
-  await addCalls(company, company.caseId, [{ notes: 'oak elm', at: '2026-11-01T12:00:00Z' }, ...fillers()]);
+  // As many recent calls have the words as fill a page, while no recent record has them as a name.
+  const calls = Array.from({ length: 5 }, () => ({ notes: 'oak elm', at: '2026-11-01T12:00:00Z' }));
+  await addCalls(company, company.caseId, [...calls, ...fillers()]);
   await rebuilt(company);
   for (const limit of [2, 3, 50]) {
     const found = (await pagesOf(company, 'oak elm', `&limit=${limit}`)).flat();
     assert.deepEqual(
       found.map(({ at }) => Number(at.slice(0, 4))),
-      [2010, 2016, 2015, 2014, 2013, 2012, 2011, 2026],
+      [2010, 2016, 2015, 2014, 2013, 2012, 2011, ...calls.map(() => 2026)],
       `limit ${limit}`,
     );
   }

@@ -77,7 +77,7 @@ async function findAfter({ db, company }: Context, search: Search, from: Positio
     const namesTogether = !findsMuch && mayFindNamesTogether(page);
     plan = planOf(page, from.phase, LAST_PHASE - 1, namesTogether);
     hits = (await hitsOf(plan)).sort(byPhase);
-    if (namesTogether && hits.length > limit && hits.every(({ phase }) => phase <= NAMES)) {
+    if (namesTogether && hits.filter(({ phase }) => phase <= NAMES).length > limit) {
       // There are more names than expected, and older ones may be better.
       plan = planOf(page, from.phase, LAST_PHASE - 1);
       hits = await hitsOf(plan);
