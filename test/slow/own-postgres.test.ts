@@ -8,7 +8,7 @@ import { watch } from '../harness/service.ts';
 
 const programs = findPostgresPrograms();
 const skip = programs === undefined && 'There is no PostgreSQL of the system: chaos/packages.sh installs it.';
-const FILES = ['test/search.test.ts', 'test/search-pages.test.ts', 'test/slow/company-lists.test.ts'];
+const FILES = ['test/search-pages.test.ts', 'test/slow/company-lists.test.ts'];
 
 test(`searches and lists have the same hits and plans with ${programs ?? 'PostgreSQL of the system'}`, {
   skip,
